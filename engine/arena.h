@@ -1,0 +1,43 @@
+// A bump allocator: memory is taken from the end of a block and given back all at once.
+//
+//   block 0  [ used used used | free .......... ]     take() moves the bar, rewind() moves it back.
+//   block 1  [ .................................. ]     Blocks are kept, so a second training step
+//                                                     makes no heap call at all.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/backend.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+class Arena {
+ public:
+  struct Mark {
+    std::size_t block = 0, used = 0;
+  };
+
+  explicit Arena(Backend& home) : home_(home) {}
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  void* take(std::size_t bytes, std::size_t align = 64);  // align: a power of two up to 64
+  Mark mark() const { return {block_, used_}; }
+  void rewind(Mark);              // debug builds fill what is given back with NaN
+  std::size_t blocks() const { return all_.size(); }
+
+ private:
+  struct Block {
+    char* data;
+    std::size_t size;
+  };
+  Backend& home_;
+  std::vector<Block> all_;
+  std::size_t block_ = 0, used_ = 0;
+};
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

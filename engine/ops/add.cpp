@@ -1,0 +1,27 @@
+// y = a + b, entry by entry                 a, b, y: R x C
+//
+//   y_ij = a_ij + b_ij        da = dy        db = dy
+//
+// A sum hands its gradient to both sides unchanged: that is why residual connections train well.
+#include "engine/ops/check.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+struct AddOp final : Op {
+  const char* name() const override { return "add"; }
+  void forward(Step& s) override { s.be.add(s.x[0], s.x[1], s.y); }
+  void backward(Step& s) override {
+    Mat dy = s.dy, da = s.dx[0], db = s.dx[1];
+    if (da.data) s.be.add_scaled(1, dy, da);
+    if (db.data) s.be.add_scaled(1, dy, db);
+  }
+};
+
+Var add(Var a, Var b, Where where) {
+  require_same_shape("add", a, b, where);
+  return a.tape->record<AddOp>(a.shape(), {a, b}, where);
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

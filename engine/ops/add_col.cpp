@@ -1,0 +1,25 @@
+// y = x with the column c added to every column    x, y: R x C    c: R x 1
+//
+//   y_ij = x_ij + c_i         dx = dy        dc_i = Σ_j dy_ij
+#include "engine/ops/check.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+struct AddColOp final : Op {
+  const char* name() const override { return "add_col"; }
+  void forward(Step& s) override { s.be.add_col(s.x[0], s.x[1], s.y); }
+  void backward(Step& s) override {
+    Mat dy = s.dy, dx = s.dx[0], dc = s.dx[1];
+    if (dx.data) s.be.add_scaled(1, dy, dx);
+    if (dc.data) s.be.add_row_sums(1, dy, dc);
+  }
+};
+
+Var add_col(Var x, Var c, Where where) {
+  require_col("add_col", x, c, where);
+  return x.tape->record<AddColOp>(x.shape(), {x, c}, where);
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

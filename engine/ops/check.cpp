@@ -1,0 +1,60 @@
+#include "engine/ops/check.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+void shape_error(const char* op, const std::string& problem, std::initializer_list<Operand> operands,
+                 const std::string& hint, Where where) {
+  std::string text = std::string(op) + ": " + problem;
+  for (const Operand& o : operands) {
+    const Node& n = o.var.tape->node(o.var);
+    std::string role = o.role;
+    role.resize(6, ' ');
+    text += "\n  " + role + " %" + std::to_string(o.var.id) + (*n.name ? " \"" + std::string(n.name) + "\"" : "") + "  " +
+            to_text(n.value.rows, n.value.cols);
+  }
+  if (!hint.empty()) text += "\n  " + hint;
+  throw ShapeError(text + "\n  at " + to_text(where));
+}
+
+void require_same_tape(const char* op, std::initializer_list<Operand> operands) {
+  const Tape* tape = operands.begin()->var.tape;
+  for (const Operand& o : operands) {
+    if (!o.var.tape) throw TapeError(std::string(op) + ": the " + o.role + " operand is an empty Var");
+    if (o.var.tape != tape) throw TapeError(std::string(op) + ": the operands are on two different tapes");
+    o.var.tape->node(o.var);  // throws if stale
+  }
+}
+
+void require_same_shape(const char* op, Var a, Var b, Where where) {
+  require_same_tape(op, {{"left", a}, {"right", b}});
+  const Shape sa = a.shape(), sb = b.shape();
+  if (sa == sb) return;
+  std::string hint;
+  if (sb == Shape{1, sa.cols}) hint = std::string("to use one row for every row, say so: ") + op + "_row";
+  if (sb == Shape{sa.rows, 1}) hint = std::string("to use one column for every column, say so: ") + op + "_col";
+  shape_error(op, "the shapes differ", {{"left", a}, {"right", b}}, hint, where);
+}
+
+void require_row(const char* op, Var x, Var r, Where where) {
+  require_same_tape(op, {{"matrix", x}, {"row", r}});
+  if (r.shape() == Shape{1, x.shape().cols}) return;
+  shape_error(op, "the row must be 1 x " + std::to_string(x.shape().cols), {{"matrix", x}, {"row", r}}, "", where);
+}
+
+void require_col(const char* op, Var x, Var c, Where where) {
+  require_same_tape(op, {{"matrix", x}, {"column", c}});
+  if (c.shape() == Shape{x.shape().rows, 1}) return;
+  shape_error(op, "the column must be " + std::to_string(x.shape().rows) + " x 1", {{"matrix", x}, {"column", c}}, "",
+              where);
+}
+
+void require_keep(const char* op, Var x, Keep keep, Shape wanted, Where where) {
+  if (Shape{keep.rows, keep.cols} == wanted) return;
+  const bool turned = Shape{keep.cols, keep.rows} == wanted;
+  shape_error(op, "the mask is " + to_text(keep.rows, keep.cols) + ", it must be " + to_text(wanted.rows, wanted.cols),
+              {{"matrix", x}}, turned ? "is the mask transposed? rows are queries, columns are keys" : "", where);
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

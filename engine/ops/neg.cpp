@@ -1,0 +1,24 @@
+// y = -x                                    x, y: R x C
+//
+//   y_ij = -x_ij              dx = -dy
+#include "engine/ops/check.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+struct NegOp final : Op {
+  const char* name() const override { return "neg"; }
+  void forward(Step& s) override { s.be.scale(s.x[0], -1, s.y); }
+  void backward(Step& s) override {
+    Mat dy = s.dy, dx = s.dx[0];
+    s.be.add_scaled(-1, dy, dx);
+  }
+};
+
+Var neg(Var x, Where where) {
+  require_same_tape("neg", {{"matrix", x}});
+  return x.tape->record<NegOp>(x.shape(), {x}, where);
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

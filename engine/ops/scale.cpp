@@ -1,0 +1,27 @@
+// y = s x, s a plain number                 x, y: R x C
+//
+//   y_ij = s x_ij             dx = s dy
+#include "engine/ops/check.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+struct ScaleOp final : Op {
+  Real factor;
+  explicit ScaleOp(Real f) : factor(f) {}
+  const char* name() const override { return "scale"; }
+  const char* hazard() const override { return "the product is too large for the number type, or it is 0 times infinity"; }
+  void forward(Step& s) override { s.be.scale(s.x[0], factor, s.y); }
+  void backward(Step& s) override {
+    Mat dy = s.dy, dx = s.dx[0];
+    s.be.add_scaled(factor, dy, dx);
+  }
+};
+
+Var scale(Var x, double s, Where where) {
+  require_same_tape("scale", {{"matrix", x}});
+  return x.tape->record<ScaleOp>(x.shape(), {x}, where, Real(s));
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

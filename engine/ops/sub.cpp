@@ -1,0 +1,26 @@
+// y = a - b, entry by entry                 a, b, y: R x C
+//
+//   y_ij = a_ij - b_ij        da = dy        db = -dy
+#include "engine/ops/check.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+struct SubOp final : Op {
+  const char* name() const override { return "sub"; }
+  const char* hazard() const override { return "infinity minus infinity is not a number"; }
+  void forward(Step& s) override { s.be.sub(s.x[0], s.x[1], s.y); }
+  void backward(Step& s) override {
+    Mat dy = s.dy, da = s.dx[0], db = s.dx[1];
+    if (da.data) s.be.add_scaled(1, dy, da);
+    if (db.data) s.be.add_scaled(-1, dy, db);
+  }
+};
+
+Var sub(Var a, Var b, Where where) {
+  require_same_shape("sub", a, b, where);
+  return a.tape->record<SubOp>(a.shape(), {a, b}, where);
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

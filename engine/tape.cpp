@@ -1,0 +1,277 @@
+// Recording, views, memory and replay. The way back is in tape_backward.cpp.
+#include "engine/tape.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "engine/params.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+Tape::Tape(Backend& backend) : be(backend), ops_(cpu_backend()), values_(backend), grads_(backend) {
+#ifdef NDEBUG
+  watch_nonfinite = false;
+#else
+  watch_nonfinite = true;
+#endif
+}
+
+// ---------------------------------------------------------------------------------- recording
+
+Var Tape::append(Op* op, Shape out, std::initializer_list<Var> in, Where where) {
+  Node n;
+  n.op = op->name();
+  n.rule = op;
+  n.where = where;
+  n.scope = scope;
+  n.age = age;
+  n.n_in = int(in.size());
+  int* ids = static_cast<int*>(ops_.take(in.size() * sizeof(int), alignof(int)));
+  n.in = ids;
+  for (Var v : in) {
+    check(v, n.op);
+    *ids++ = v.id;
+    n.needs_grad |= nodes[std::size_t(v.id)].needs_grad;
+  }
+  n.needs_grad &= recording;
+  n.value = scratch(out);
+  const int id = int(nodes.size());
+  nodes.push_back(n);
+
+  Step s = step(id);
+  s.decide = true;
+  op->forward(s);
+  if (watch_nonfinite) inspect(int(nodes.size()) - 1);
+  return {this, id, age};
+}
+
+Var Tape::append_leaf(const char* op, Mat values, const char* name, bool needs_grad, Where where) {
+  Node n;
+  n.op = op;
+  n.name = intern(name);
+  n.value = scratch(values.shape());
+  be.from_host(values, n.value);
+  n.needs_grad = needs_grad && recording;
+  n.where = where;
+  n.scope = scope;
+  n.age = age;
+  nodes.push_back(n);
+  if (watch_nonfinite) inspect(int(nodes.size()) - 1);
+  return {this, int(nodes.size()) - 1, age};
+}
+
+Var Tape::input(Mat values, const char* name, Where where) { return append_leaf("input", values, name, true, where); }
+
+Var Tape::constant(Mat values, const char* name, Where where) {
+  return append_leaf("constant", values, name, false, where);
+}
+
+Var Tape::use(Param& p, Where where) {
+  Node n;
+  n.op = "param";
+  n.name = intern(p.name.c_str());
+  n.value = p.value;
+  n.needs_grad = recording;
+  n.param = &p;
+  n.version = p.version;
+  n.where = where;
+  n.scope = scope;
+  n.age = age;
+  nodes.push_back(n);
+  if (watch_nonfinite) inspect(int(nodes.size()) - 1);
+  return {this, int(nodes.size()) - 1, age};
+}
+
+Var Tape::view(Var of, int r0, int c0, int nr, int nc, Where where) {
+  check(of, "view");
+  const Node& parent = nodes[std::size_t(of.id)];
+  Node n;
+  n.op = "view";
+  n.value = parent.value.block(r0, c0, nr, nc);
+  int* ids = static_cast<int*>(ops_.take(sizeof(int), alignof(int)));
+  *ids = of.id;
+  n.in = ids;
+  n.n_in = 1;
+  n.view_of = of.id;
+  n.view_r = r0;
+  n.view_c = c0;
+  n.needs_grad = parent.needs_grad && recording;
+  n.finite = parent.finite;
+  n.where = where;
+  n.scope = scope;
+  n.age = age;
+  nodes.push_back(n);
+  return {this, int(nodes.size()) - 1, age};
+}
+
+Var Tape::expose(Mat field, const char* name, Where where) {
+  Node n;
+  n.op = "field";
+  n.name = intern(name);
+  n.value = field;
+  n.where = where;
+  n.scope = scope;
+  n.age = age;
+  nodes.push_back(n);
+  return {this, int(nodes.size()) - 1, age};
+}
+
+void Tape::set(Var leaf, Mat values) {
+  check(leaf, "set");
+  Node& n = nodes[std::size_t(leaf.id)];
+  if (n.param || n.rule || n.view_of >= 0) {
+    throw TapeError("set: " + label(*this, leaf.id) + (n.param ? " is a parameter: use Param::set" : " was computed, it is not a leaf"));
+  }
+  if (values.shape() != n.value.shape()) {
+    throw ShapeError("set: " + label(*this, leaf.id) + " is " + to_text(n.value.rows, n.value.cols) +
+                     ", the new value is " + to_text(values.rows, values.cols));
+  }
+  be.from_host(values, n.value);
+  for (std::size_t id = std::size_t(leaf.id) + 1; id < nodes.size(); ++id) {
+    for (int i = 0; i < nodes[id].n_in; ++i) n.changed |= nodes[id].in[i] == leaf.id;
+  }
+}
+
+// ---------------------------------------------------------------------------------- memory and names
+
+Mat Tape::scratch(Shape s) {
+  const std::size_t n = std::size_t(count(s));
+  return {static_cast<Real*>(values_.take(n * sizeof(Real))), s.rows, s.cols, s.cols};
+}
+
+Ints Tape::ints(int n) { return {static_cast<int*>(values_.take(std::size_t(n) * sizeof(int))), n}; }
+
+Ints Tape::ints(const int* host, int n) {
+  Ints mine = ints(n);
+  be.upload(host, mine.data, std::size_t(n) * sizeof(int));
+  return mine;
+}
+
+Keep Tape::keep(Keep host) {
+  const std::size_t n = std::size_t(count({host.rows, host.cols}));
+  Keep mine{static_cast<unsigned char*>(values_.take(n)), host.rows, host.cols};
+  be.upload(host.data, mine.data, n);
+  return mine;
+}
+
+void Tape::rewind_to(Mark to) {
+  if (gone_.size() < nodes.size()) gone_.resize(nodes.size());
+  for (std::size_t id = to.nodes; id < nodes.size(); ++id) {
+    gone_[id] = {nodes[id].op, nodes[id].name, nodes[id].age};
+  }
+  nodes.erase(nodes.begin() + std::ptrdiff_t(to.nodes), nodes.end());
+  ops_.rewind(to.ops);
+  values_.rewind(to.values);
+  ++age;
+  if (swept_from_ >= int(to.nodes)) clear_gradients();
+  if (first_nonfinite >= int(to.nodes)) first_nonfinite = -1;
+}
+
+const char* Tape::intern(const char* text) {
+  const auto found = names_.find(std::string_view(text));
+  return (found != names_.end() ? found : names_.emplace(text).first)->c_str();
+}
+
+Scope::Scope(Tape& t, const char* name) : tape(t), before(t.scope) {
+  char path[256];  // not a std::string: entering a scope makes no heap call
+  std::snprintf(path, sizeof path, "%s%s%s", before, *before ? "/" : "", name);
+  tape.scope = tape.intern(path);
+}
+
+// ---------------------------------------------------------------------------------- replay
+
+Step Tape::step(int id) {
+  const Node& n = nodes[std::size_t(id)];
+  if (int(x_.size()) < n.n_in) {
+    x_.resize(std::size_t(n.n_in));
+    dx_.resize(std::size_t(n.n_in));
+  }
+  for (int i = 0; i < n.n_in; ++i) {
+    const Node& input = nodes[std::size_t(n.in[i])];
+    x_[std::size_t(i)] = input.value;
+    dx_[std::size_t(i)] = input.needs_grad ? input.grad : Mat{};
+  }
+  return {be, *this, id, x_.data(), dx_.data(), n.n_in, n.value, n.grad, false};
+}
+
+void Tape::rerun(int from, int to) {
+  for (int id = from; id <= to; ++id) {
+    Op* rule = nodes[std::size_t(id)].rule;
+    if (!rule) continue;
+    Step s = step(id);
+    rule->forward(s);
+  }
+}
+
+void Tape::replay() {
+  clear_gradients();
+  first_nonfinite = -1;
+  for (int id = 0; id < int(nodes.size()); ++id) {
+    rerun(id, id);
+    Node& n = nodes[std::size_t(id)];
+    if (n.param) n.version = n.param->version;
+    n.changed = false;
+    if (watch_nonfinite) inspect(id);
+  }
+}
+
+// ---------------------------------------------------------------------------------- handles
+
+Mat Var::value() const { return tape->node(*this).value; }
+
+Shape Var::shape() const { return tape->node(*this).value.shape(); }
+
+bool Var::has_grad() const { return tape->node(*this).grad.data != nullptr; }
+
+Mat Var::grad() const {
+  const Node& n = tape->node(*this);
+  if (!n.grad.data) {
+    throw TapeError(label(*tape, id) + (n.needs_grad ? " has no gradient: no backward() has reached it"
+                                                     : " has no gradient: it is a constant, or made of constants only"));
+  }
+  return n.grad;
+}
+
+Var Var::named(const char* name) const {
+  tape->check(*this, "named");
+  tape->nodes[std::size_t(id)].name = tape->intern(name);
+  return *this;
+}
+
+Var Tape::find(const char* name) {
+  for (int id = int(nodes.size()) - 1; id >= 0; --id) {
+    if (std::strcmp(nodes[std::size_t(id)].name, name) == 0) return var(id);
+  }
+  throw TapeError("no line of the tape is called \"" + std::string(name) + "\"");
+}
+
+const Node& Tape::node(Var v) const {
+  check(v, "this handle");
+  return nodes[std::size_t(v.id)];
+}
+
+void Tape::check(Var v, const char* what) const {
+  if (v.tape != this) {
+    throw TapeError(std::string(what) + (v.tape ? ": a value from another tape was given" : ": an empty Var was given"));
+  }
+  if (v.id < 0 || v.id >= int(nodes.size()) || nodes[std::size_t(v.id)].age != v.age) stale(v);
+}
+
+void Tape::stale(Var v) const {
+  std::string who = "%" + std::to_string(v.id);
+  if (v.id >= 0 && v.id < int(gone_.size()) && gone_[std::size_t(v.id)].age == v.age) {
+    const Gone& g = gone_[std::size_t(v.id)];
+    who += std::string(" ") + g.op + (*g.name ? " \"" + std::string(g.name) + "\"" : "");
+  }
+  throw StaleVar(who + " is gone: the tape was rewound after this handle was made.\n"
+                       "  Record it again, or copy its value into a Matrix before the rewind.");
+}
+
+std::string label(const Tape& tape, int id) {
+  const Node& n = tape.nodes[std::size_t(id)];
+  return "%" + std::to_string(id) + " " + n.op + (*n.name ? " \"" + std::string(n.name) + "\"" : "");
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

@@ -1,0 +1,204 @@
+// The tape: a list of everything that was computed, in the order in which it was computed.
+//
+//   %0 input   "x"             Index order is an order in which every line comes after the lines that it
+//   %1 input   "w"             reads, so backward() simply walks the list from the end to the front:
+//   %2 mul     "p"  <- %0 %1   no recursion, no sorting. And since each line keeps its rule, replay() can
+//   %3 exp     "y"  <- %2      compute the whole list again on the same memory.
+//
+// Read in this order: Var, Node, Step, Op, Tape. The sweep itself is in tape_backward.cpp, one screen.
+#pragma once
+
+#include <initializer_list>
+#include <new>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_set>
+#include <vector>
+
+#include "engine/arena.h"
+#include "engine/errors.h"
+#include "engine/mat.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+class Tape;
+struct Param;
+struct Op;
+
+// A handle: line `id` of a tape. Copy it freely. After a rewind it is stale, and using it throws StaleVar.
+struct Var {
+  Tape* tape = nullptr;
+  int id = -1;
+  unsigned age = 0;
+
+  Mat value() const;
+  Mat grad() const;      // throws TapeError while there is none
+  bool has_grad() const;
+  Shape shape() const;
+  Var named(const char* name) const;  // gives the line a name and returns itself, so it can end an expression
+};
+
+// What non-finite numbers a value holds. A mask's -inf is meant; a NaN or an overflow never is.
+enum class Finite : unsigned char { yes, meant, no };
+
+// One line of the tape. Plain data: `p node` in a debugger says it all.
+struct Node {
+  const char* op = "";     // "softmax"
+  const char* name = "";   // "A": given by the author, shown by every printer
+  Mat value;
+  Mat grad;                // grad.data is null until backward() reaches this line
+  const int* in = nullptr; // earlier lines
+  int n_in = 0;
+  int view_of = -1, view_r = 0, view_c = 0;  // a view shares value AND gradient memory: it needs no backward
+  bool needs_grad = false;
+  bool reached = false;    // the last backward() found a path from the root to this line
+  bool changed = false;    // a leaf that set() changed after other lines had used it
+  Finite finite = Finite::yes;
+  Op* rule = nullptr;      // null: leaf or view
+  Param* param = nullptr;  // the value and the gradient are this parameter's own memory
+  unsigned version = 0;    // of the parameter, when its value was last read
+  unsigned age = 0;        // of the tape, when the line was recorded
+  const char* scope = "";  // "layer 3/head 7"
+  Where where;             // the file and line that recorded it
+};
+
+// What an op sees. (Pointers and counts, not std::span: gdb prints `p s.x[0]` only for these.)
+struct Step {
+  Backend& be;
+  Tape& tape;
+  int id;
+  const Mat* x;  // inputs
+  Mat* dx;       // their gradients; dx[i].data is null where input i wants none
+  int n_in;
+  Mat y, dy;
+  bool decide;   // false in a replay: keep the choices that the data made the first time
+};
+
+// A rule: forward beside backward. The fields of the derived struct are what backward needs: named, and
+// visible in a debugger. It lives in the tape's memory and no destructor ever runs.
+struct Op {
+  virtual const char* name() const = 0;
+  virtual void forward(Step&) = 0;   // overwrites y; may be run again
+  virtual void backward(Step&) = 0;  // MUST ADD into dx[i], and never change x, y or its own fields
+  virtual bool means_minus_inf() const { return false; }  // true for a mask
+  virtual const char* hazard() const { return nullptr; }  // how finite inputs can give inf or nan, in plain words
+
+ protected:
+  ~Op() = default;
+};
+
+class Tape {
+ public:
+  explicit Tape(Backend& = cpu_backend());
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  // Leaves. The values (host memory) are copied in.
+  Var input(Mat values, const char* name, Where = {});     // wants a gradient
+  Var constant(Mat values, const char* name, Where = {});  // wants none
+  Var use(Param&, Where = {});                             // a line whose value and gradient ARE the parameter's memory
+
+  Var view(Var, int r0, int c0, int nr, int nc, Where = {});  // a block: free, and a gradient through it needs no code
+
+  Var expose(Mat field, const char* name, Where = {});  // a constant line over memory that an op keeps
+
+  // Records an op: makes T from args, runs its forward, appends the line. Called by the builders in engine/ops.
+  template <class T, class... Args>
+  Var record(Shape out, std::initializer_list<Var> in, Where where, Args... args) {
+    static_assert(std::is_trivially_destructible_v<T>, "an op lives in the arena: no destructor ever runs");
+    return append(new (ops_.take(sizeof(T), alignof(T))) T(args...), out, in, where);
+  }
+
+  // Memory of the tape for an op's own fields, with the lifetime of the recording.
+  Mat scratch(Shape);
+  Ints ints(int n);
+  Ints ints(const int* host, int n);
+  Keep keep(Keep host);  // a copy of a mask
+
+  void set(Var leaf, Mat values);  // changes an input or a constant; backward() then wants a replay() first
+
+  // From the root down to line 0. The root must be 1 x 1, or the seed (the cotangent dL/droot) must be given.
+  void backward(Var root);
+  void backward(Var root, Mat seed);
+  void clear_gradients();   // the tape's own; parameters keep theirs (ParamStore::zero_grad)
+
+  void replay();            // every forward again, on the same memory, with today's leaves and parameters
+  void rerun(int from, int to);  // the forwards of lines from..to only; the bare loop that checkers use
+
+  // Giving lines back. Every Var to a line that went away is stale from then on.
+  struct Mark {
+    std::size_t nodes;
+    Arena::Mark ops, values;
+  };
+  Mark mark() const { return {nodes.size(), ops_.mark(), values_.mark()}; }
+  void rewind() { rewind_to({}); }
+  void rewind_to(Mark);
+
+  Var var(int id) { return {this, id, nodes[std::size_t(id)].age}; }
+  Var find(const char* name);            // the last line of that name; throws TapeError
+  const Node& node(Var v) const;         // checks the handle
+  const char* intern(const char* text);  // a copy that lives as long as the tape
+  Step step(int id);                     // what the op of line `id` sees; valid until the next call
+
+  Backend& be;
+  std::vector<Node> nodes;   // public on purpose: printers, tests and students read them
+  unsigned age = 1;
+  bool recording = true;     // false: what is recorded wants no gradient (see NoGrad)
+  bool watch_nonfinite;      // look at every value and gradient for NaN and infinity; on in debug builds
+  int first_nonfinite = -1;  // the line where the first one was born
+  const char* scope = "";
+
+ private:
+  friend struct Var;
+  friend struct Scope;
+  Var append(Op*, Shape out, std::initializer_list<Var> in, Where);
+  Var append_leaf(const char* op, Mat values, const char* name, bool needs_grad, Where);
+  void check(Var, const char* what) const;
+  void inspect(int id);         // nonfinite.cpp
+  void inspect_gradients(const Step&);
+  void mark_reached(int root);  // tape_backward.cpp
+  void lay_out_gradients(int root, Mat seed);
+  void sweep(int root);
+  [[noreturn]] void stale(Var) const;
+
+  Arena ops_, values_, grads_;
+  std::vector<Mat> x_, dx_;  // what `step` points into
+  struct Gone {
+    const char *op, *name;
+    unsigned age;
+  };
+  std::vector<Gone> gone_;   // by id: the last line given back there, so that a stale Var can be named
+  struct TextHash : std::hash<std::string_view> {
+    using is_transparent = void;  // look a literal up without making a string
+  };
+  std::unordered_set<std::string, TextHash, std::equal_to<>> names_;
+  int swept_from_ = -1;      // the root of the last backward()
+};
+
+// Everything recorded inside wants no gradient, and leaves no line on the tape. Copy out what you keep.
+struct NoGrad {
+  explicit NoGrad(Tape& t) : tape(t), start(t.mark()), before(t.recording) { t.recording = false; }
+  ~NoGrad() {
+    tape.recording = before;
+    tape.rewind_to(start);
+  }
+  Tape& tape;
+  Tape::Mark start;
+  bool before;
+};
+
+// Names the part of a model that records the lines inside: "layer 3", and within it "head 7".
+struct Scope {
+  Scope(Tape& t, const char* name);
+  ~Scope() { tape.scope = before; }
+  Tape& tape;
+  const char* before;
+};
+
+// "%4 softmax "A"": how every message names a line.
+std::string label(const Tape&, int id);
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

@@ -1,0 +1,40 @@
+#include "layers/attention/mask.h"
+
+#include "engine/errors.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+Mask::Mask(int queries, int keys, bool allowed)
+    : queries_(queries), keys_(keys), allowed_(std::size_t(count({queries, keys})), allowed) {}
+
+Mask Mask::causal(int queries, int keys) {
+  Mask m(queries, keys, false);
+  for (int i = 0; i < queries; ++i)
+    for (int j = 0; j <= i + keys - queries; ++j) m.set(i, j, true);
+  return m;
+}
+
+Mask Mask::visible(const std::vector<bool>& keys, int queries) {
+  Mask m(queries, int(keys.size()), false);
+  for (int i = 0; i < queries; ++i)
+    for (int j = 0; j < m.keys_; ++j) m.set(i, j, keys[std::size_t(j)]);
+  return m;
+}
+
+void Mask::set(int query, int key, bool allowed) {
+  if (query < 0 || query >= queries_ || key < 0 || key >= keys_) index_error(query, key, queries_, keys_);
+  allowed_[std::size_t(query) * std::size_t(keys_) + std::size_t(key)] = allowed;
+}
+
+Mask operator&(const Mask& a, const Mask& b) {
+  if (a.queries_ != b.queries_ || a.keys_ != b.keys_) {
+    throw ShapeError("two masks are joined, one " + to_text(a.queries_, a.keys_) + " and one " + to_text(b.queries_, b.keys_));
+  }
+  Mask both = a;
+  for (std::size_t i = 0; i < both.allowed_.size(); ++i) both.allowed_[i] = a.allowed_[i] && b.allowed_[i];
+  return both;
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass
