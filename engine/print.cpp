@@ -11,6 +11,7 @@ inline namespace GLASS_PRECISION {
 
 static constexpr long kSummarise = 1000;  // entries; more are shown by their edges, as NumPy does
 static constexpr int kEdge = 3;
+static const std::string kGap = "  ";  // between two blocks
 
 static std::vector<int> shown(int n, bool edges) {  // the indices to print; -1 is an ellipsis
   std::vector<int> all;
@@ -50,7 +51,7 @@ struct Layout {  // of one block, or of one band of its columns
 
   std::string text(int r, int c) const {
     if (r < 0 || c < 0) return style.ascii ? "..." : "…";
-    if (b.hidden.data && b.hidden(r, c)) return style.ascii ? "." : "·";
+    if (!b.hidden.empty() && b.hidden[std::size_t(r) * std::size_t(b.values.cols) + std::size_t(c)]) return style.ascii ? "." : "·";
     const double x = double(b.values(r, c));
     return sci && std::isfinite(x) && x != 0 ? fmt::format("{:.{}e}", x, std::max(0, style.digits - 2)) : number(x, style.digits);
   }
@@ -115,7 +116,7 @@ static Lines draw(const Layout& l, const std::vector<int>& cols, bool last_band)
 static Lines row_labels(const Layout& l) {
   Lines out;
   out.text = {"", ""};
-  for (int r : l.rows) out.text.push_back(r < 0 ? "" : "  " + clip(label_at(l.b.rows, r), 12, l.style.ascii));
+  for (int r : l.rows) out.text.push_back(r < 0 ? "" : " " + clip(label_at(l.b.rows, r), 12, l.style.ascii));
   pad(out);
   return out;
 }
@@ -128,7 +129,7 @@ static std::string beside(const std::vector<Lines>& parts) {
     std::string line;
     for (const Lines& p : parts) {
       const bool first = &p == &parts[0];
-      line += (first || &p == &parts[1] ? "" : "   ") + (i < p.text.size() ? p.text[i] : std::string(std::size_t(p.width), ' '));
+      line += (first || &p == &parts[1] ? "" : kGap) + (i < p.text.size() ? p.text[i] : std::string(std::size_t(p.width), ' '));
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
@@ -158,13 +159,13 @@ std::string figure(const std::vector<Block>& blocks, const Style& style) {
     if (parts.empty()) parts.push_back(row_labels(l));
     parts.push_back(draw(l, l.cols, true));
   }
-  for (std::size_t i = 0; i < parts.size(); ++i) width += parts[i].width + (i >= 2 ? 3 : 0);
+  for (std::size_t i = 0; i < parts.size(); ++i) width += parts[i].width + (i >= 2 ? int(kGap.size()) : 0);
   if (width <= style.width) return beside(parts);
   if (blocks.size() == 1) return alone(blocks[0], style);
   // the first as many as fit, then the rest
   for (std::size_t n = blocks.size() - 1; n >= 1; --n) {
     width = 0;
-    for (std::size_t i = 0; i <= n; ++i) width += parts[i].width + (i >= 2 ? 3 : 0);
+    for (std::size_t i = 0; i <= n; ++i) width += parts[i].width + (i >= 2 ? int(kGap.size()) : 0);
     if (width > style.width && n > 1) continue;
     const auto middle = blocks.begin() + std::ptrdiff_t(n);
     return figure({blocks.begin(), middle}, style) + figure({middle, blocks.end()}, style);

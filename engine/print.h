@@ -26,7 +26,7 @@ struct Block {
   std::string extra_title;          // one more column after a bar, say the sum of each row
   std::vector<double> extra;
   std::vector<std::string> footer;  // lines below
-  Keep hidden;                      // entries with hidden(i,j) are drawn as a dot, not as 0.0000; data may be null
+  std::vector<bool> hidden;         // row by row: true is drawn as a dot, not as 0.0000; empty: nothing is hidden
 };
 
 // Side by side where they fit into style.width, else one below the other; a block that is too wide alone is cut

@@ -158,9 +158,9 @@ class Tape {
   void check(Var, const char* what) const;
   void inspect(int id);         // nonfinite.cpp
   void inspect_gradients(const Step&);
-  void mark_reached(int root);  // tape_backward.cpp
+  void check_before_backward(Var root, Mat seed) const;  // tape_backward.cpp
+  void mark_reached(int root);
   void lay_out_gradients(int root, Mat seed);
-  void sweep(int root);
   [[noreturn]] void stale(Var) const;
 
   Arena ops_, values_, grads_;

@@ -2,7 +2,7 @@
 //
 //   1. mark_reached        from the root down: which lines does the root depend on?
 //   2. lay_out_gradients   up again: memory for their gradients, zeroed; the root gets the seed dL/droot
-//   3. sweep               from the root down: each op turns dL/dy into dL/dx and ADDS it to its inputs
+//   3. the sweep           from the root down: each op turns dL/dy into dL/dx and ADDS it to its inputs
 //
 // Because every line comes after its inputs, a line's gradient is complete when the sweep arrives at it:
 // all lines that use it have a higher number and were visited before.
@@ -26,6 +26,20 @@ void Tape::backward(Var root) {
 }
 
 void Tape::backward(Var root, Mat seed) {
+  check_before_backward(root, seed);
+  mark_reached(root.id);
+  lay_out_gradients(root.id, seed);
+  swept_from_ = root.id;
+  for (int id = root.id; id >= 0; --id) {
+    const Node& n = nodes[std::size_t(id)];
+    if (!n.reached || !n.rule) continue;
+    Step s = step(id);
+    n.rule->backward(s);
+    if (watch_nonfinite) inspect_gradients(s);
+  }
+}
+
+void Tape::check_before_backward(Var root, Mat seed) const {
   check(root, "backward");
   const Node& r = node(root);
   if (seed.shape() != r.value.shape()) {
@@ -41,10 +55,6 @@ void Tape::backward(Var root, Mat seed) {
                     ".\n  A second sweep would add every gradient once more. Call clear_gradients() to start afresh.");
   }
   if (r.finite == Finite::no) throw_nonfinite(*this, root.id);
-
-  mark_reached(root.id);
-  lay_out_gradients(root.id, seed);
-  sweep(root.id);
 }
 
 void Tape::mark_reached(int root) {
@@ -88,17 +98,6 @@ void Tape::lay_out_gradients(int root, Mat seed) {
   const Mat on_device{static_cast<Real*>(grads_.take(std::size_t(count(seed.shape())) * sizeof(Real))), seed.rows, seed.cols, seed.cols};
   be.from_host(seed, on_device);
   be.add_scaled(1, on_device, nodes[std::size_t(root)].grad);
-}
-
-void Tape::sweep(int root) {
-  swept_from_ = root;
-  for (int id = root; id >= 0; --id) {
-    const Node& n = nodes[std::size_t(id)];
-    if (!n.reached || !n.rule) continue;
-    Step s = step(id);
-    n.rule->backward(s);
-    if (watch_nonfinite) inspect_gradients(s);
-  }
 }
 
 void Tape::clear_gradients() {

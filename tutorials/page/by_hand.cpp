@@ -1,0 +1,88 @@
+#include "tutorials/page/by_hand.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+namespace by_hand {
+
+Matrix product(Mat A, Mat B) {
+  Matrix Y(Shape{A.rows, B.cols});
+  for (int i = 0; i < A.rows; ++i)
+    for (int k = 0; k < A.cols; ++k)
+      for (int j = 0; j < B.cols; ++j) Y(i, j) += A(i, k) * B(k, j);
+  return Y;
+}
+
+static Matrix transposed(Mat A) {
+  Matrix T(Shape{A.cols, A.rows});
+  for (int i = 0; i < A.rows; ++i)
+    for (int j = 0; j < A.cols; ++j) T(j, i) = A(i, j);
+  return T;
+}
+
+Matrix product_nt(Mat A, Mat B) { return product(A, transposed(B)); }
+
+Matrix product_tn(Mat A, Mat B) { return product(transposed(A), B); }
+
+Matrix sum(Mat A, Mat B) {
+  Matrix Y(A);
+  for (int i = 0; i < A.rows; ++i)
+    for (int j = 0; j < A.cols; ++j) Y(i, j) += B(i, j);
+  return Y;
+}
+
+Matrix scaled(double s, Mat A) {
+  Matrix Y(A);
+  for (int i = 0; i < A.rows; ++i)
+    for (int j = 0; j < A.cols; ++j) Y(i, j) = Real(s * A(i, j));
+  return Y;
+}
+
+Matrix softmax(Mat E) {
+  Matrix A(E);
+  for (int i = 0; i < E.rows; ++i) {
+    const Real m = *std::max_element(E.row(i), E.row(i) + E.cols);
+    Real sum = 0;
+    for (int j = 0; j < E.cols; ++j) sum += A(i, j) = std::exp(E(i, j) - m);
+    for (int j = 0; j < E.cols; ++j) A(i, j) /= sum;
+  }
+  return A;
+}
+
+// Row by row, the Jacobian times the vector: dE_j = Σ_k dA_k ∂A_k/∂E_j,  ∂A_k/∂E_j = A_k ([k = j] - A_j)
+Matrix softmax_backward(Mat A, Mat dA) {
+  Matrix dE(A.shape());
+  for (int i = 0; i < A.rows; ++i)
+    for (int j = 0; j < A.cols; ++j)
+      for (int k = 0; k < A.cols; ++k) dE(i, j) += dA(i, k) * A(i, k) * ((k == j) - A(i, j));
+  return dE;
+}
+
+Matrix row_sums(Mat A) {
+  Matrix s(Shape{A.rows, 1});
+  for (int i = 0; i < A.rows; ++i)
+    for (int j = 0; j < A.cols; ++j) s(i, 0) += A(i, j);
+  return s;
+}
+
+Matrix col_sums(Mat A) {
+  Matrix s(Shape{1, A.cols});
+  for (int i = 0; i < A.rows; ++i)
+    for (int j = 0; j < A.cols; ++j) s(0, j) += A(i, j);
+  return s;
+}
+
+double norm(Mat A) { return std::sqrt(dot(A, A)); }
+
+double dot(Mat A, Mat B) {
+  double sum = 0;
+  for (int i = 0; i < A.rows; ++i)
+    for (int j = 0; j < A.cols; ++j) sum += double(A(i, j)) * double(B(i, j));
+  return sum;
+}
+
+}  // namespace by_hand
+}  // namespace GLASS_PRECISION
+}  // namespace glass

@@ -1,0 +1,25 @@
+// The closed formulas in plain loops. They share nothing with the engine's kernels, so that a lesson can hold the
+// tape against them.
+#pragma once
+
+#include "engine/mat.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+namespace by_hand {
+
+Matrix product(Mat A, Mat B);       // A B
+Matrix product_nt(Mat A, Mat B);    // A Bᵀ
+Matrix product_tn(Mat A, Mat B);    // Aᵀ B
+Matrix sum(Mat A, Mat B);           // A + B
+Matrix scaled(double s, Mat A);     // s A
+Matrix softmax(Mat E);              // rows
+Matrix softmax_backward(Mat A, Mat dA);  // A ∘ (dA - rowsum(A ∘ dA))
+Matrix row_sums(Mat A);             // R x 1
+Matrix col_sums(Mat A);             // 1 x C
+double norm(Mat A);                 // √(Σ A_ij²)
+double dot(Mat A, Mat B);           // Σ A_ij B_ij
+
+}  // namespace by_hand
+}  // namespace GLASS_PRECISION
+}  // namespace glass

@@ -1,0 +1,148 @@
+#include "tutorials/page/options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "tutorials/page/terminal.h"
+
+namespace glass {
+
+const LessonInfo& lesson_info(const std::string& number) {
+  for (int i = 0; i < n_lessons; ++i)
+    if (number == lessons[i].number) return lessons[i];
+  throw std::logic_error("lesson " + number + " is not in tutorials/lessons.json");
+}
+
+const LessonInfo* lesson_after(const std::string& number) {
+  for (int i = 0; i < n_lessons; ++i)
+    if (lessons[i].core && number < lessons[i].number) return &lessons[i];
+  return nullptr;
+}
+
+// How many letters must change to turn a into b (Levenshtein).
+static std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+static std::string did_you_mean(const CLI::App& app, int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string typed = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (typed.rfind("--", 0) != 0 || app.get_option_no_throw(typed)) continue;
+    std::string best;
+    for (const CLI::Option* o : app.get_options()) {
+      for (const std::string& name : o->get_lnames()) {
+        const std::string option = "--" + name;
+        if (distance(typed, option) <= 2 && (best.empty() || distance(typed, option) < distance(typed, best))) best = option;
+      }
+    }
+    return "there is no option " + typed + (best.empty() ? "" : ", did you mean " + best + "?");
+  }
+  return "";
+}
+
+static std::string quoted(const std::string& word) {
+  return word.find_first_of(" \t\"'$&|;<>()*?!\\") == std::string::npos && !word.empty() ? word : "\"" + word + "\"";
+}
+
+static std::pair<int, int> entry(const std::string& text) {
+  int row = 0, col = 0, read = 0;
+  if (std::sscanf(text.c_str(), "%d,%d%n", &row, &col, &read) != 2 || std::size_t(read) != text.size() || row < 0 || col < 0) {
+    throw CLI::ValidationError("--spell", "\"" + text + "\" is not an entry: write row,column, for example 0,2");
+  }
+  return {row, col};
+}
+
+static void pairs_to_map(const std::vector<std::string>& pairs, std::map<std::string, std::string>& set) {
+  for (const std::string& p : pairs) {
+    const std::size_t at = p.find('=');
+    if (at == std::string::npos || at == 0 || at + 1 == p.size()) {
+      throw CLI::ValidationError("--set", "\"" + p + "\" is not NAME=file.csv");
+    }
+    if (!set.emplace(p.substr(0, at), p.substr(at + 1)).second) {
+      throw CLI::ValidationError("--set", p.substr(0, at) + " is set twice");
+    }
+  }
+}
+
+Options parse_options(int argc, char** argv, const char* lesson) {
+  const LessonInfo& info = lesson_info(lesson);
+  Options o;
+  o.lesson = lesson;
+  CLI::App app(std::string(info.number) + "  " + info.title + ": " + info.claim);
+  app.name(std::string("tutorials/run ") + info.number);
+  std::vector<std::string> sets;
+  std::string spell, color = "auto";
+  std::int64_t seed = 2;
+  bool help_all = false, version = false;
+  const auto number = [](std::int64_t low, std::int64_t high) { return CLI::Range(low, high); };
+
+  app.set_help_flag("-h,--help", "the options that matter most");
+  app.add_flag("--help-all", help_all, "all options");
+  app.add_option("--text", o.text, "your own sentence; words are split at blanks")->type_name("WORDS");
+  app.add_option("--file", o.file, "the words of a file (UTF-8)")->type_name("FILE")->excludes("--text");
+  app.add_option("--set", sets, "numbers of your own for an input or a weight; may be repeated")->type_name("NAME=FILE.csv");
+  app.add_option("--seed", seed, "random numbers: same seed, same numbers (default 2)")->type_name("N")->check(number(0, INT64_MAX));
+  app.add_option("--tokens", o.tokens, "use at most N words (default 12)")->type_name("N")->check(number(1, 4096));
+  app.add_option("--dim", o.dim, "width of a word's vector (default 4)")->type_name("N")->check(number(1, 4096));
+
+  const std::string more = "More";
+  app.add_option("--digits", o.digits, "digits after the decimal point (default 4)")->type_name("N")->check(number(0, 17))->group(more);
+  int width = 0;
+  app.add_option("--width", width, "columns of text (default: the terminal, or 80)")->type_name("N")->check(number(40, 1000))->group(more);
+  app.add_option("--color", color, "auto, always or never")->type_name("WHEN")->check(CLI::IsMember({"auto", "always", "never"}))->group(more);
+  app.add_flag("--ascii", o.ascii, "no character beyond ASCII")->group(more);
+  app.add_option("--only", o.only, "show only these matrices, for example Q,K,dE")->type_name("NAMES")->delimiter(',')->group(more);
+  app.add_option("--at", o.at, "the matrix that --spell means: E, Y, dQ, ...")->type_name("NAME")->group(more);
+  app.add_option("--spell", spell, "write out the arithmetic behind one entry of --at NAME")->type_name("I,J")->group(more);
+  app.add_flag("--json", o.json, "everything as one JSON document, full precision")->group(more);
+  app.add_option("--csv", o.csv, "one matrix as CSV, full precision: Q, dQ, ...")->type_name("NAME")->group(more);
+  app.add_flag("-q,--quiet", o.quiet, "the verdict only")->group(more);
+  app.add_flag("-v,--verbose", o.verbose, "also the whole tape and every check")->excludes("--quiet")->group(more);
+  app.add_flag("--version", version, "the version")->group(more);
+  app.footer(std::string("\nExample:  tutorials/run ") + info.number + " --text \"the cat sat on the mat\"" +
+             "\nPage:     docs/lessons/" + info.name + ".md" +
+             (lesson_after(lesson) ? std::string("\nNext:     tutorials/run ") + lesson_after(lesson)->number : "") +
+             "\nExit:     0 every check holds, 1 a check failed, 2 a mistake in the options or the input");
+
+  try {
+    app.parse(argc, argv);
+    if (!spell.empty() || !o.at.empty()) std::tie(o.spell_row, o.spell_col) = entry(spell.empty() ? "0,0" : spell);
+    pairs_to_map(sets, o.set);
+  } catch (const CLI::CallForHelp&) {
+    for (CLI::Option* option : app.get_options())
+      if (option->get_group() == more) option->group("");  // an empty group is hidden
+    std::fputs(app.help().c_str(), stdout);
+    std::exit(0);
+  } catch (const CLI::ParseError& e) {
+    const std::string guess = did_you_mean(app, argc, argv);
+    std::fprintf(stderr, "lesson %s: %s (--help shows the options)\n", lesson, (guess.empty() ? e.what() : guess.c_str()));
+    std::exit(2);
+  }
+  if (help_all) {
+    std::fputs(app.help().c_str(), stdout);
+    std::exit(0);
+  }
+  if (version) {
+    std::printf("glassgrad %s, lesson %s, CPU, %s\n", GLASS_VERSION, lesson, __VERSION__);
+    std::exit(0);
+  }
+  o.seed = std::uint64_t(seed);
+  o.ascii = o.ascii || !utf8_locale();
+  o.color = use_color(color);
+  o.width = width ? width : terminal_width();
+  o.command = std::string("tutorials/run ") + lesson;
+  for (int i = 1; i < argc; ++i) o.command += " " + quoted(argv[i]);
+  return o;
+}
+
+}  // namespace glass

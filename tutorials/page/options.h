@@ -1,0 +1,46 @@
+// What the user asked for. options.cpp is the only file that includes CLI11 (it takes seconds to compile).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace glass {
+
+struct Options {
+  std::string lesson;                    // "09"
+  std::string text;                      // empty: the default sentence
+  std::string file;
+  std::map<std::string, std::string> set;  // NAME -> file.csv
+  std::uint64_t seed = 2;
+  int tokens = 12;                       // at most so many words
+  int dim = 4;                           // width of a word's vector
+
+  int digits = 4;
+  int width = 80;
+  bool color = false;
+  bool ascii = false;
+  std::vector<std::string> only;         // empty: everything
+  std::string at;                        // the matrix that --spell means
+  int spell_row = -1, spell_col = -1;    // -1: not asked for
+  bool json = false;
+  std::string csv;                       // NAME; empty: not asked for
+  bool quiet = false, verbose = false;
+  std::string command;                   // as typed, for the record
+};
+
+struct LessonInfo {
+  const char *number, *name, *title, *claim;
+  bool core;
+};
+extern const LessonInfo lessons[];  // made from tutorials/lessons.json
+extern const int n_lessons;
+const LessonInfo& lesson_info(const std::string& number);
+const LessonInfo* lesson_after(const std::string& number);  // on the core path; nullptr at its end
+
+// Parses, and leaves the program itself: exit code 0 after --help or --version, 2 after a mistake (one line on
+// standard error that names the option and the value).
+Options parse_options(int argc, char** argv, const char* lesson);
+
+}  // namespace glass

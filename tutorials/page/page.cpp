@@ -1,0 +1,268 @@
+// Inputs, headings, checks and the verdict. The figures are in figures.cpp, --spell in spell.cpp.
+#include "tutorials/page/page.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "engine/hooks.h"
+#include "engine/io/csv.h"
+#include "engine/io/text.h"
+#include "tutorials/page/terminal.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+static const char* const kSentence = "the cat sat on the mat";
+
+Page::Page(int argc, char** argv, const char* lesson) : rng(0), options(parse_options(argc, argv, lesson)) {
+  rng = Rng(options.seed);
+  tape.watch_nonfinite = true;
+  std::string text = options.text.empty() ? kSentence : options.text;
+  if (!options.file.empty()) {
+    text = read_text(options.file);
+  } else {
+    require_utf8(text, "--text");
+  }
+  words_ = words_of(text);
+  if (words_.empty()) throw InputError((options.file.empty() ? "--text" : options.file) + ": there is no word in it");
+  for (std::string& w : words_) w = printable(w);
+  if (int(words_.size()) > options.tokens) {
+    cut_note_ = fmt::format("The first {} of {} words (--tokens N for more).\n", options.tokens, words_.size());
+    words_.resize(std::size_t(options.tokens));
+  }
+  for (const auto& [name, file] : options.set) {
+    given_.emplace(name, read_csv(file));
+    used_[name] = false;
+  }
+}
+
+// ---------------------------------------------------------------------------------- inputs
+
+static double one_decimal(double x) { return std::round(x * 10) / 10; }
+
+static std::uint64_t hash(const std::string& word) {  // FNV-1a, 64 bits
+  std::uint64_t h = 14695981039346656037u;
+  for (const char c : word) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return h;
+}
+
+Matrix Page::word_vector(const std::string& word, int width) const {
+  Rng mine(options.seed, hash(word) >> 1);  // a sequence of its own
+  Matrix v(Shape{1, width});
+  for (int c = 0; c < width; ++c) v(0, c) = Real(one_decimal(mine.normal()));
+  return v;
+}
+
+Var Page::word_vectors(const char* name) {
+  Matrix X(Shape{int(words_.size()), options.dim});
+  for (int r = 0; r < X.rows(); ++r) {
+    const Matrix v = word_vector(words_[std::size_t(r)], options.dim);
+    for (int c = 0; c < X.cols(); ++c) X(r, c) = v(0, c);
+  }
+  X = matrix(name, X);
+  if (X.rows() != int(words_.size())) {  // numbers from a blackboard need no sentence
+    if (!options.text.empty() || !options.file.empty()) {
+      throw InputError(fmt::format("--set {}: {} has {} rows, but the text has {} words", name, options.set.at(name), X.rows(), words_.size()));
+    }
+    words_.clear();
+    for (int r = 0; r < X.rows(); ++r) words_.push_back("x" + std::to_string(r));
+  }
+  const Var x = tape.input(X, name);
+  axes_[x.id] = {words_, {}};
+  return x;
+}
+
+Matrix Page::matrix(const char* name, const Matrix& fallback) {
+  const auto found = given_.find(name);
+  if (found == given_.end()) {
+    used_.emplace(name, true);
+    return fallback;
+  }
+  used_[name] = true;
+  return found->second;
+}
+
+Shape Page::shape_of(const char* name, Shape fallback) {
+  const auto found = given_.find(name);
+  return found == given_.end() ? fallback : found->second.shape();
+}
+
+void Page::settle(ParamStore& store) {
+  for (Param& p : store.all) {
+    Matrix rounded(p.value);
+    for (int r = 0; r < rounded.rows(); ++r)
+      for (int c = 0; c < rounded.cols(); ++c) rounded(r, c) = Real(one_decimal(double(rounded(r, c))));
+    const Matrix value = matrix(p.name.c_str(), rounded);
+    if (value.shape() != p.value.shape()) {
+      throw InputError(fmt::format("--set {}: {} is {}, but here {} is {} (rows x columns)", p.name, options.set.at(p.name),
+                                   to_text(value.rows(), value.cols()), p.name, to_text(p.value.rows(), p.value.cols())));
+    }
+    p.set(value);
+  }
+}
+
+// ---------------------------------------------------------------------------------- telling
+
+void Page::begin() {
+  if (begun_) return;
+  begun_ = true;
+  std::string unknown, known;
+  for (const auto& [name, used] : used_) {
+    if (!used) unknown = name;
+    if (used) known += (known.empty() ? "" : ", ") + name;
+  }
+  if (!unknown.empty()) {
+    throw InputError("--set " + unknown + ": this lesson has no matrix of that name" + (known.empty() ? "" : "; it has " + known));
+  }
+  const LessonInfo& info = lesson_info(options.lesson);
+  put(spelled(fmt::format("{}  {}   (seed {})\n{}\n{}", info.number, info.title, options.seed, info.claim, cut_note_)));
+}
+
+void Page::say(const std::string& text) {
+  begin();
+  put(spelled(text) + "\n");
+}
+
+void Page::step(const char* name, const std::string& formula, const std::string& note) {
+  begin();
+  end_step();
+  section_ = name;
+  ++steps_;
+  const std::string title = fmt::format("{}{}. {}:", way_, ++headings_, name);
+  put(spelled(fmt::format("\n{}  {}\n{}", painted(title, "1"), painted(formula, "36"), note.empty() ? "" : "   " + note + "\n")));
+}
+
+// What the step showed is on the screen before a debugger stops here.
+void Page::end_step() {
+  flush();
+  if (steps_) glass_step(section_.c_str(), steps_);
+}
+
+void Page::turn_back(const std::string& text) {
+  put(spelled("\n" + text + "\n"));
+  way_ = "Back ";
+  headings_ = 0;
+}
+
+void Page::show_tape() {
+  begin();
+  put(spelled(tape_table(tape, style())));
+}
+
+// code: "1" bold, "36" cyan, "32" green, "31" red
+std::string Page::painted(const std::string& text, const char* code) const {
+  return options.color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+}
+
+// Characters that the terminal can draw.
+std::string Page::spelled(const std::string& text) const { return options.ascii ? to_ascii(text) : text; }
+
+Style Page::style() const { return {options.digits, options.width, options.color, options.ascii}; }
+
+std::string Page::measured(double x) const { return number(x, options.digits); }
+
+void Page::put(const std::string& text) {
+  if (!options.quiet && !options.json && options.csv.empty()) pending_ += text;
+}
+
+void Page::flush() {
+  write_out(pending_);
+  pending_.clear();
+}
+
+// ---------------------------------------------------------------------------------- checking
+
+Matrix Page::random_seed(Var root) {
+  Matrix seed(root.shape());
+  for (int r = 0; r < seed.rows(); ++r) {
+    for (int c = 0; c < seed.cols(); ++c) {
+      while (seed(r, c) == 0) seed(r, c) = Real(one_decimal(rng.normal()));
+    }
+  }
+  return matrix(("d" + std::string(tape.node(root).name)).c_str(), seed);
+}
+
+void Page::backward(Var root, Mat seed) {
+  root_ = root;
+  seed_ = Matrix(seed);
+  tape.backward(root, seed_);
+}
+
+// The largest |got - want| / (1 + max |want|); infinite if the shapes differ or a NaN is in it.
+static double gap(Mat got, Mat want) {
+  if (got.shape() != want.shape()) return HUGE_VAL;
+  double size = 1, worst = 0;
+  for (int r = 0; r < want.rows; ++r)
+    for (int c = 0; c < want.cols; ++c) size = std::max(size, 1 + std::fabs(double(want(r, c))));
+  for (int r = 0; r < want.rows; ++r) {
+    for (int c = 0; c < want.cols; ++c) {
+      const double g = std::fabs(double(got(r, c)) - double(want(r, c))) / size;
+      worst = std::isnan(g) ? HUGE_VAL : std::max(worst, g);
+    }
+  }
+  return worst;
+}
+
+std::string Page::below(double tolerance) {
+  return fmt::format("ok (< 1e{})", int(std::lround(std::log10(tolerance))));
+}
+
+bool Page::report(const std::string& claim, bool ok, const std::string& text) {
+  begin();
+  put(spelled(fmt::format("   {:<58} {}\n", claim, painted(text, ok ? "32" : "31"))));
+  verdicts_.push_back({claim, text, ok});
+  return ok;
+}
+
+bool Page::check(const std::string& claim, std::initializer_list<Same> pairs, double tolerance) {
+  double worst = 0;
+  for (const Same& p : pairs) worst = std::max(worst, gap(p.got, p.want));
+  return report(claim, worst < tolerance, worst < tolerance ? below(tolerance) : "WRONG by " + to_text(worst));
+}
+
+bool Page::check(const std::string& claim, double got, double want, double tolerance) {
+  const bool ok = std::fabs(got - want) / (1 + std::fabs(want)) < tolerance;
+  return report(claim, ok, ok ? below(tolerance) : fmt::format("WRONG: {} is not {}", to_text(got), to_text(want)));
+}
+
+bool Page::check(const std::string& claim, bool holds) { return report(claim, holds, holds ? "ok" : "WRONG"); }
+
+int Page::done() {
+  begin();
+  std::size_t wrong = 0;
+  for (const Verdict& v : verdicts_) wrong += !v.ok;
+  end_step();
+  if (options.spell_row >= 0 && !spelled_) throw InputError("--at " + options.at + ": this lesson shows no matrix of that name");
+  if (options.json) {
+    pending_ = json();
+  } else if (!options.csv.empty()) {
+    if (csv_.empty()) throw InputError("--csv " + options.csv + ": this lesson shows no matrix of that name");
+    pending_ = csv_;
+  } else {
+    const LessonInfo* next = lesson_after(options.lesson);
+    if (options.verbose) pending_ += "\nThe whole tape:\n" + tape_table(tape, style());
+    for (const Verdict& v : verdicts_) {
+      if (!v.ok || options.verbose) pending_ += spelled(fmt::format("   {:<58} {}\n", v.claim, v.text));
+    }
+    if (!options.quiet) {
+      pending_ += next ? fmt::format("\nNext: tutorials/run {}   ({})\n", next->number, next->title)
+                       : fmt::format("\nNext: your own words, tutorials/run {} --text \"...\"\n", options.lesson);
+    }
+    const std::string line = wrong ? fmt::format("{}: {} of {} checks FAILED", options.lesson, wrong, verdicts_.size())
+                                   : fmt::format("{}: all {} checks ok", options.lesson, verdicts_.size());
+    pending_ += painted(line, wrong ? "1;31" : "1;32") + "\n";
+  }
+  flush();
+  return wrong ? 1 : 0;
+}
+
+int fail(const char* lesson, const std::exception& e) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "lesson %s: %s\n", lesson, e.what());
+  return dynamic_cast<const NonFiniteError*>(&e) ? 1 : 2;
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

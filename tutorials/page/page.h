@@ -1,0 +1,120 @@
+// A lesson's page: everything that is not the lesson itself. It reads the options, makes the inputs, prints the
+// matrices with their labels, checks every gradient that it prints, and gives the verdict.
+//
+// The rule of the house: no unchecked number. What a lesson prints goes through show() (a line of the tape),
+// show_gradient() (with a verdict by central differences), check() or measured().
+//
+//   int main(int argc, char** argv) try {
+//     Page page(argc, argv, "09");
+//     ...
+//     return page.done();                      // 0, or 1 if a check failed
+//   } catch (const std::exception& e) {
+//     return fail("09", e);                    // one clear message on standard error, exit code 2 (or 1 for a NaN)
+//   }
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/gradcheck.h"
+#include "engine/params.h"
+#include "engine/print.h"
+#include "engine/tape.h"
+#include "tutorials/page/options.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+using Labels = std::vector<std::string>;
+
+class Page {
+ public:
+  Page(int argc, char** argv, const char* lesson);
+
+  // ---- inputs
+  const Labels& words() const { return words_; }  // --text, --file or the default sentence
+  // One row per word, width columns (--dim), or the file of --set name. The same word always gets the same row,
+  // with one decimal, so that it can be followed by hand.
+  Var word_vectors(const char* name);
+  Matrix word_vector(const std::string& word, int width) const;
+  Matrix matrix(const char* name, const Matrix& fallback);  // --set name=..., else the fallback
+  Shape shape_of(const char* name, Shape fallback);  // of the file of --set name, else the fallback
+  // Call it once, after the parameters are made: rounds them to one decimal, then applies --set.
+  void settle(ParamStore&);
+
+  // ---- telling
+  void say(const std::string& text);  // one paragraph; UTF-8, at most 80 columns a line
+  void step(const char* name, const std::string& formula, const std::string& note = "");  // a numbered heading
+  void turn_back(const std::string& text);  // from here on the steps are "Back 1", "Back 2", ...
+  void show(std::initializer_list<Var>, const Labels& rows = {}, const Labels& cols = {});
+  void show_row_sums(Var A, const Labels& rows = {}, const Labels& cols = {});  // softmax rows end with their sum
+  void show_tape();
+  void spell(Var, int row, int col);  // the arithmetic behind one entry
+
+  // ---- the way back
+  Matrix random_seed(Var root);       // a random cotangent dL/droot with one decimal: never all ones
+  void backward(Var root, Mat seed);  // and remembers both for the checks
+  void show_gradient(std::initializer_list<Var>);  // each with its norm and its verdict
+  void spell_gradient(Var, int row, int col);      // what each line that uses it sent back
+
+  // ---- checking; each says "ok (< tolerance)" or what is wrong, and counts towards the verdict
+  struct Same {
+    Mat got, want;
+  };
+  bool check(const std::string& claim, std::initializer_list<Same>, double tolerance = 1e-9);  // |got - want| / (1 + max |want|)
+  bool check(const std::string& claim, double got, double want, double tolerance = 1e-9);
+  bool check(const std::string& claim, bool holds);
+  std::string measured(double) const;  // a number of a sentence, with the digits of --digits
+
+  int done();  // the verdict and the next lesson; the exit code
+
+  Tape tape;
+  ParamStore params;
+  Rng rng;
+  const Options options;
+
+ private:
+  friend struct Speller;
+  struct Axes {
+    Labels rows, cols;
+  };
+  struct Verdict {
+    std::string claim, text;
+    bool ok;
+  };
+  bool shown(const std::string& name) const;  // --only
+  bool csv_wanted(const std::string& name, Mat);
+  std::string spelled(const std::string& text) const;
+  std::string painted(const std::string& text, const char* code) const;
+  Block block(Var, const std::string& title, Mat values) const;
+  std::string verdict_of_gradient(Var);
+  bool report(const std::string& claim, bool ok, const std::string& text);
+  static std::string below(double tolerance);  // "ok (< 1e-7)"
+  void asked_spelling(std::initializer_list<Var>, bool gradient);
+  void end_step();
+  void begin();                  // the heading, before the first step
+  void put(const std::string&);  // to the screen, unless -q, --json or --csv
+  void flush();
+  Style style() const;
+  std::string json() const;      // json.cpp, or json_none.cpp
+
+  Labels words_;
+  std::string cut_note_;
+  std::map<std::string, Matrix> given_;  // --set, read
+  std::map<std::string, bool> used_;     // --set names: was there such a matrix?
+  std::map<int, Axes> axes_;             // labels of tape lines
+  std::vector<Verdict> verdicts_;
+  Var root_;
+  Matrix seed_;
+  std::string pending_, csv_, section_;
+  std::string way_;  // "Back " on the way back
+  int steps_ = 0, headings_ = 0;
+  bool begun_ = false, spelled_ = false;
+};
+
+int fail(const char* lesson, const std::exception&);
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

@@ -1,0 +1,179 @@
+// --spell i,j: the arithmetic behind one entry. Forward entries are written out as the formula that made them;
+// a gradient entry as the sum of what each line that uses the value sent back (found by running that line's own
+// backward alone), with the products written out where the line is a product.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tutorials/page/page.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+using Pairs = std::vector<std::pair<double, double>>;
+
+static std::string plain(double x) { return fmt::format("{:.4g}", x == 0 ? 0.0 : x); }
+static std::string factor(double x) { return x < 0 ? "(" + plain(x) + ")" : plain(x); }
+
+static std::string sum_of_products(const Pairs& pairs) {
+  std::string text;
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    if (k == 6 && pairs.size() > 8) return text + fmt::format(" + … ({} more)", pairs.size() - k);
+    text += (k ? " + " : "") + factor(pairs[k].first) + "·" + factor(pairs[k].second);
+  }
+  return text.empty() ? "0" : text;
+}
+
+struct Speller {
+  const Page& page;
+  Tape& tape;
+
+  std::string place(int id, int r, int c, bool gradient) const {
+    const Node& n = tape.nodes[std::size_t(id)];
+    const auto found = page.axes_.find(id);
+    const Labels none;
+    const Labels& rows = found == page.axes_.end() ? none : found->second.rows;
+    const Labels& cols = found == page.axes_.end() ? none : found->second.cols;
+    return fmt::format("{}{}[{},{}]", gradient ? "d" : "", *n.name ? n.name : "%" + std::to_string(id),
+                       r < int(rows.size()) ? rows[std::size_t(r)] : std::to_string(r),
+                       c < int(cols.size()) ? cols[std::size_t(c)] : std::to_string(c));
+  }
+
+  // What the rule of line `id` computed for entry r,c.
+  std::string forward(int id, int r, int c) const {
+    const Node& n = tape.nodes[std::size_t(id)];
+    const std::string op = n.op;
+    if (!n.rule) return "given";
+    const Mat a = tape.nodes[std::size_t(n.in[0])].value;
+    const Mat b = n.n_in > 1 ? tape.nodes[std::size_t(n.in[1])].value : Mat{};
+    Pairs pairs;
+    if (op == "matmul" || op == "matmul_nt") {
+      for (int k = 0; k < a.cols; ++k) pairs.push_back({a(r, k), op == "matmul" ? b(k, c) : b(c, k)});
+      return sum_of_products(pairs);
+    }
+    if (op == "scale") {
+      const Node& in = tape.nodes[std::size_t(n.in[0])];
+      const std::string inner = in.rule ? "(" + forward(n.in[0], r, c) + ")" : factor(a(r, c));
+      return (a(r, c) == 0 ? "0" : factor(n.value(r, c) / a(r, c))) + "·" + inner;
+    }
+    if (op == "softmax") {
+      double m = -HUGE_VAL;
+      for (int k = 0; k < a.cols; ++k) m = std::max(m, double(a(r, k)));
+      if (std::isinf(m)) return "0: this row sees no key";
+      std::string text = fmt::format("e^({} − {})", plain(a(r, c)), plain(m)) + " / (";
+      for (int k = 0; k < a.cols; ++k) {
+        if (k == 6 && a.cols > 8) {
+          text += " + …";
+          break;
+        }
+        text += (k ? " + " : "") + plain(std::exp(double(a(r, k)) - m));
+      }
+      return text + ")";
+    }
+    if (op == "add" || op == "sub" || op == "mul" || op == "div") {
+      const char* sign = op == "add" ? " + " : op == "sub" ? " − " : op == "mul" ? "·" : " / ";
+      return factor(a(r, c)) + sign + factor(b(r, c));
+    }
+    if (op == "add_row") return plain(a(r, c)) + " + " + factor(b(0, c));
+    if (op == "add_col" || op == "sub_col" || op == "div_col") {
+      return plain(a(r, c)) + (op == "add_col" ? " + " : op == "sub_col" ? " − " : " / ") + factor(b(r, 0));
+    }
+    if (op == "exp") return "e^" + factor(a(r, c));
+    return op + " of " + place(n.in[0], std::min(r, a.rows - 1), std::min(c, a.cols - 1), false);
+  }
+
+  // What line `user` sent back into entry r,c of its input number `slot`: its backward, alone.
+  double sent(int user, int slot, Mat dx, int r, int c) const {
+    Step s = tape.step(user);
+    for (int i = 0; i < s.n_in; ++i) s.dx[i] = i == slot ? dx : Mat{};
+    tape.be.fill(dx, 0);
+    tape.nodes[std::size_t(user)].rule->backward(s);
+    return double(dx(r, c));
+  }
+
+  std::string backward(int user, int slot, int r, int c) const {
+    const Node& n = tape.nodes[std::size_t(user)];
+    const std::string op = n.op;
+    const Mat dy = n.grad, x = tape.nodes[std::size_t(n.in[slot])].value;
+    Pairs pairs;
+    if (op == "matmul" || op == "matmul_nt") {
+      const Mat other = tape.nodes[std::size_t(n.in[1 - slot])].value;
+      const bool nt = op == "matmul_nt";
+      if (slot == 0) {  // dA = dY Bᵀ, or dY B
+        for (int k = 0; k < dy.cols; ++k) pairs.push_back({dy(r, k), nt ? other(k, c) : other(c, k)});
+      } else {          // dB = Aᵀ dY, or dYᵀ A
+        for (int k = 0; k < dy.rows; ++k) pairs.push_back(nt ? std::pair<double, double>(dy(k, r), other(k, c)) : std::pair<double, double>(other(k, r), dy(k, c)));
+      }
+      return sum_of_products(pairs);
+    }
+    if (op == "softmax") {
+      const Mat A = n.value;
+      double mean = 0;
+      for (int k = 0; k < A.cols; ++k) mean += double(A(r, k)) * double(dy(r, k));
+      return fmt::format("{}·({} − {})", plain(A(r, c)), plain(dy(r, c)), factor(mean));
+    }
+    if (op == "scale" && x(r, c) != 0) return factor(n.value(r, c) / x(r, c)) + "·" + factor(dy(r, c));
+    return "";
+  }
+
+  // One line for each place where the value is used.
+  std::vector<std::string> gradient(int id, int r, int c) const {
+    std::vector<std::string> parts;
+    const Matrix dx(tape.nodes[std::size_t(id)].value.shape());
+    for (int user = id + 1; user < int(tape.nodes.size()); ++user) {
+      const Node& n = tape.nodes[std::size_t(user)];
+      for (int slot = 0; slot < n.n_in; ++slot) {
+        if (n.in[slot] != id || !n.reached || !n.rule) continue;
+        const std::string how = backward(user, slot, r, c);
+        parts.push_back(fmt::format("{}{}   through {}", how.empty() ? "" : how + " = ", plain(sent(user, slot, dx, r, c)), label(tape, user)));
+      }
+    }
+    return parts;
+  }
+};
+
+// Breaks a long sum before a sign.
+static std::string wrapped(const std::string& line, int width) {
+  if (display_width(line) <= width) return line + "\n";
+  std::size_t at = std::string::npos;
+  for (std::size_t i = line.find(" + "); i != std::string::npos && display_width(line.substr(0, i)) <= width; i = line.find(" + ", i + 3)) at = i;
+  if (at == std::string::npos) return line + "\n";
+  return line.substr(0, at) + "\n" + wrapped("     " + line.substr(at), width);
+}
+
+void Page::spell(Var v, int row, int col) {
+  begin();
+  const Speller speller{*this, tape};
+  const Mat m = v.value();
+  const std::string line = fmt::format("   {} = {} = {}", speller.place(v.id, row, col, false), speller.forward(v.id, row, col),
+                                       plain(double(m(row, col))));
+  put(wrapped(spelled(line), options.width));
+}
+
+void Page::spell_gradient(Var v, int row, int col) {
+  begin();
+  const Speller speller{*this, tape};
+  const std::string place = "   " + speller.place(v.id, row, col, true), total = plain(double(v.grad()(row, col)));
+  const std::vector<std::string> parts = speller.gradient(v.id, row, col);
+  if (parts.empty()) return put(spelled(place + " = " + total + " was given\n"));
+  if (parts.size() == 1) return put(wrapped(spelled(place + " = " + parts[0]), options.width));
+  put(spelled(fmt::format("{} = {}, the sum of\n", place, total)));
+  for (const std::string& part : parts) put(wrapped(spelled("      " + part), options.width));
+}
+
+void Page::asked_spelling(std::initializer_list<Var> vars, bool gradient) {
+  if (options.spell_row < 0) return;
+  for (Var v : vars) {
+    const std::string name = (gradient ? "d" : "") + std::string(tape.node(v).name);
+    if (name != (options.at.empty() ? "E" : options.at)) continue;
+    const Shape s = v.shape();
+    if (options.spell_row >= s.rows || options.spell_col >= s.cols) {
+      throw InputError(fmt::format("--spell {},{}: {} is {}", options.spell_row, options.spell_col, name, to_text(s.rows, s.cols)));
+    }
+    spelled_ = true;
+    gradient ? spell_gradient(v, options.spell_row, options.spell_col) : spell(v, options.spell_row, options.spell_col);
+  }
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass
