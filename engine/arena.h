@@ -24,7 +24,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  void* take(std::size_t bytes, std::size_t align = 64);  // align: a power of two up to 64
+  void* take(std::size_t bytes, std::size_t align);  // align: a power of two up to 64
   Mark mark() const { return {block_, used_}; }
   void rewind(Mark);              // debug builds fill what is given back with NaN
   std::size_t blocks() const { return all_.size(); }

@@ -1,6 +1,6 @@
 // Functions for a debugger to stop at. They are empty and never inlined.
 //
-//   (gdb) break glass_step if $_streq(name, "softmax")
+//   (gdb) break glass_step if $_streq(name, "Weights")
 //   (gdb) break glass_nonfinite
 #pragma once
 

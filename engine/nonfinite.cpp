@@ -55,12 +55,23 @@ static std::string entry_of(const Node& n, const BadEntry& e) {
   return (*n.name ? n.name : "entry ") + entry_text(e.row, e.col) + " = " + to_text(e.value);
 }
 
-static std::string operands_of(const Tape& tape, const Node& n) {
+// The entry of an operand that entry `at` of the result was made of; a row or a column is used for all of them.
+static BadEntry same_place(const Tape& tape, const Node& n, const Node& x, const BadEntry& at) {
+  const Shape X = x.value.shape(), Y = n.value.shape();
+  const int r = X.rows == 1 ? 0 : at.row, c = X.cols == 1 ? 0 : at.col;
+  const bool fits = (X.rows == Y.rows || X.rows == 1) && (X.cols == Y.cols || X.cols == 1) && r < X.rows && c < X.cols;
+  if (!n.rule || n.rule->mixes_entries() || !fits) return {};
+  const HostView host(tape.be, x.value.block(r, c, 1, 1));
+  return {r, c, double(host(0, 0))};
+}
+
+static std::string operands_of(const Tape& tape, const Node& n, const BadEntry& at) {
   std::string text;
   for (int i = 0; i < n.n_in; ++i) {
     const Node& x = tape.nodes[std::size_t(n.in[i])];
     text += "\n  from " + label(tape, n.in[i]) + ", " + to_text(x.value.rows, x.value.cols);
-    const BadEntry e = first_bad_entry(tape, x.value, false);
+    BadEntry e = first_bad_entry(tape, x.value, false);
+    if (e.row < 0) e = same_place(tape, n, x, at);
     if (e.row >= 0) text += ", where " + entry_of(x, e) + (x.finite == Finite::meant ? " (a mask's, meant)" : "");
   }
   return text;
@@ -82,7 +93,7 @@ void throw_nonfinite(const Tape& tape, int root) {
   } else if (n.rule->hazard()) {
     text += std::string("\n  why: ") + n.rule->hazard();
   }
-  text += operands_of(tape, n) + recorded_at(n);
+  text += operands_of(tape, n, e) + recorded_at(n);
   if (id != root) text += "\n  it reaches " + label(tape, root) + ", where backward() was to start";
   throw NonFiniteError(text);
 }
@@ -101,7 +112,7 @@ void Tape::inspect_gradients(const Step& s) {
     if (first_nonfinite >= 0 && first_nonfinite != s.id) {
       text += "\n  a value was bad already: " + label(*this, first_nonfinite);
     }
-    throw NonFiniteError(text + operands_of(*this, n) + recorded_at(n));
+    throw NonFiniteError(text + operands_of(*this, n, e) + recorded_at(n));
   }
 }
 

@@ -37,6 +37,7 @@ std::string number(double x, int digits);            // "0.2500", "-inf", "nan";
 std::string tape_table(const Tape&, const Style&);   // every line: id, op, name, shape, inputs, value and gradient if 1 x 1
 std::string to_ascii(const std::string&);            // "E = Q Kᵀ / √d" -> "E = Q K^T / sqrt d"
 int display_width(const std::string&);               // columns on a terminal
+std::string folded(const std::string&, int width);   // line breaks at blanks; a new line is indented like its first
 std::string clip(const std::string&, int width, bool ascii);  // cut with an ellipsis
 
 }  // namespace GLASS_PRECISION

@@ -1,6 +1,7 @@
 // Numbers, labels and the tape as text.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -18,18 +19,45 @@ std::string number(double x, int digits) {
   return text;
 }
 
+// An accent that is drawn over the letter before it: U+0300 to U+036F, two bytes.
+static bool combining(const std::string& s, std::size_t at) {
+  const std::string mark = s.substr(at, 2);
+  return mark >= "\xcc\x80" && mark <= "\xcd\xaf" && mark.size() == 2;
+}
+
 int display_width(const std::string& s) {
   // fmt pads by display width, so the padding that it did not add is the width (colour codes count nothing)
   std::string plain;
   for (std::size_t i = 0; i < s.size(); ++i) {
     if (s[i] == '\x1b') {
       while (i < s.size() && s[i] != 'm') ++i;
+    } else if (combining(s, i)) {
+      ++i;
     } else {
       plain += s[i];
     }
   }
   const std::size_t room = plain.size() * 2 + 1;  // no character is wider than two columns
   return int(room - (fmt::format("{:<{}}", plain, room).size() - plain.size()));
+}
+
+std::string folded(const std::string& text, int width) {
+  std::string out;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find('\n', from), text.size());
+    std::string line = text.substr(from, to - from);
+    const std::string indent(std::min(line.find_first_not_of(' '), line.size()), ' ');
+    while (display_width(line) > width) {
+      std::size_t at = std::string::npos;
+      for (std::size_t i = line.find(' ', indent.size()); i != std::string::npos && display_width(line.substr(0, i)) <= width; i = line.find(' ', i + 1)) at = i;
+      if (at == std::string::npos) break;
+      out += line.substr(0, at) + "\n";
+      line = indent + line.substr(at + 1);
+    }
+    out += line + (to < text.size() ? "\n" : "");
+    from = to + 1;
+  }
+  return out;
 }
 
 std::string clip(const std::string& s, int width, bool ascii) {

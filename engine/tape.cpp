@@ -1,4 +1,4 @@
-// Recording, views, memory and replay. The way back is in tape_backward.cpp.
+// Recording, views, memory and replay. The way back is in tape_backward.cpp, handles and their errors in var.cpp.
 #include "engine/tape.h"
 
 #include <cstdio>
@@ -19,13 +19,20 @@ Tape::Tape(Backend& backend) : be(backend), ops_(cpu_backend()), values_(backend
 
 // ---------------------------------------------------------------------------------- recording
 
+Var Tape::push(const Node& line, Where where) {
+  nodes.push_back(line);
+  Node& n = nodes.back();
+  n.where = where;
+  n.scope = scope;
+  n.age = age;
+  gone_.reserve(nodes.capacity());  // now, so that rewind_to() makes no heap call
+  return {this, int(nodes.size()) - 1, age};
+}
+
 Var Tape::append(Op* op, Shape out, std::initializer_list<Var> in, Where where) {
   Node n;
   n.op = op->name();
   n.rule = op;
-  n.where = where;
-  n.scope = scope;
-  n.age = age;
   n.n_in = int(in.size());
   int* ids = static_cast<int*>(ops_.take(in.size() * sizeof(int), alignof(int)));
   n.in = ids;
@@ -36,14 +43,13 @@ Var Tape::append(Op* op, Shape out, std::initializer_list<Var> in, Where where) 
   }
   n.needs_grad &= recording;
   n.value = scratch(out);
-  const int id = int(nodes.size());
-  nodes.push_back(n);
+  const Var y = push(n, where);
 
-  Step s = step(id);
+  Step s = step(y.id);
   s.decide = true;
   op->forward(s);
-  if (watch_nonfinite) inspect(int(nodes.size()) - 1);
-  return {this, id, age};
+  if (watch_nonfinite) inspect(y.id);
+  return y;
 }
 
 Var Tape::append_leaf(const char* op, Mat values, const char* name, bool needs_grad, Where where) {
@@ -53,12 +59,9 @@ Var Tape::append_leaf(const char* op, Mat values, const char* name, bool needs_g
   n.value = scratch(values.shape());
   be.from_host(values, n.value);
   n.needs_grad = needs_grad && recording;
-  n.where = where;
-  n.scope = scope;
-  n.age = age;
-  nodes.push_back(n);
-  if (watch_nonfinite) inspect(int(nodes.size()) - 1);
-  return {this, int(nodes.size()) - 1, age};
+  const Var leaf = push(n, where);
+  if (watch_nonfinite) inspect(leaf.id);
+  return leaf;
 }
 
 Var Tape::input(Mat values, const char* name, Where where) { return append_leaf("input", values, name, true, where); }
@@ -75,12 +78,9 @@ Var Tape::use(Param& p, Where where) {
   n.needs_grad = recording;
   n.param = &p;
   n.version = p.version;
-  n.where = where;
-  n.scope = scope;
-  n.age = age;
-  nodes.push_back(n);
-  if (watch_nonfinite) inspect(int(nodes.size()) - 1);
-  return {this, int(nodes.size()) - 1, age};
+  const Var leaf = push(n, where);
+  if (watch_nonfinite) inspect(leaf.id);
+  return leaf;
 }
 
 Var Tape::view(Var of, int r0, int c0, int nr, int nc, Where where) {
@@ -98,11 +98,7 @@ Var Tape::view(Var of, int r0, int c0, int nr, int nc, Where where) {
   n.view_c = c0;
   n.needs_grad = parent.needs_grad && recording;
   n.finite = parent.finite;
-  n.where = where;
-  n.scope = scope;
-  n.age = age;
-  nodes.push_back(n);
-  return {this, int(nodes.size()) - 1, age};
+  return push(n, where);
 }
 
 Var Tape::expose(Mat field, const char* name, Where where) {
@@ -110,11 +106,7 @@ Var Tape::expose(Mat field, const char* name, Where where) {
   n.op = "field";
   n.name = intern(name);
   n.value = field;
-  n.where = where;
-  n.scope = scope;
-  n.age = age;
-  nodes.push_back(n);
-  return {this, int(nodes.size()) - 1, age};
+  return push(n, where);
 }
 
 void Tape::set(Var leaf, Mat values) {
@@ -135,12 +127,15 @@ void Tape::set(Var leaf, Mat values) {
 
 // ---------------------------------------------------------------------------------- memory and names
 
-Mat Tape::scratch(Shape s) {
-  const std::size_t n = std::size_t(count(s));
-  return {static_cast<Real*>(values_.take(n * sizeof(Real))), s.rows, s.cols, s.cols};
+Mat Tape::carve(Arena& arena, Shape s) {
+  const std::size_t bytes = std::size_t(count(s)) * sizeof(Real);
+  // a whole cache line for what a vector unit reads; less for the single numbers of a lesson
+  return {static_cast<Real*>(arena.take(bytes, bytes < 64 ? 16 : 64)), s.rows, s.cols, s.cols};
 }
 
-Ints Tape::ints(int n) { return {static_cast<int*>(values_.take(std::size_t(n) * sizeof(int))), n}; }
+Mat Tape::scratch(Shape s) { return carve(values_, s); }
+
+Ints Tape::ints(int n) { return {static_cast<int*>(values_.take(std::size_t(n) * sizeof(int), alignof(int))), n}; }
 
 Ints Tape::ints(const int* host, int n) {
   Ints mine = ints(n);
@@ -150,7 +145,7 @@ Ints Tape::ints(const int* host, int n) {
 
 Keep Tape::keep(Keep host) {
   const std::size_t n = std::size_t(count({host.rows, host.cols}));
-  Keep mine{static_cast<unsigned char*>(values_.take(n)), host.rows, host.cols};
+  Keep mine{static_cast<unsigned char*>(values_.take(n, 1)), host.rows, host.cols};
   be.upload(host.data, mine.data, n);
   return mine;
 }
@@ -214,63 +209,6 @@ void Tape::replay() {
     n.changed = false;
     if (watch_nonfinite) inspect(id);
   }
-}
-
-// ---------------------------------------------------------------------------------- handles
-
-Mat Var::value() const { return tape->node(*this).value; }
-
-Shape Var::shape() const { return tape->node(*this).value.shape(); }
-
-bool Var::has_grad() const { return tape->node(*this).grad.data != nullptr; }
-
-Mat Var::grad() const {
-  const Node& n = tape->node(*this);
-  if (!n.grad.data) {
-    throw TapeError(label(*tape, id) + (n.needs_grad ? " has no gradient: no backward() has reached it"
-                                                     : " has no gradient: it is a constant, or made of constants only"));
-  }
-  return n.grad;
-}
-
-Var Var::named(const char* name) const {
-  tape->check(*this, "named");
-  tape->nodes[std::size_t(id)].name = tape->intern(name);
-  return *this;
-}
-
-Var Tape::find(const char* name) {
-  for (int id = int(nodes.size()) - 1; id >= 0; --id) {
-    if (std::strcmp(nodes[std::size_t(id)].name, name) == 0) return var(id);
-  }
-  throw TapeError("no line of the tape is called \"" + std::string(name) + "\"");
-}
-
-const Node& Tape::node(Var v) const {
-  check(v, "this handle");
-  return nodes[std::size_t(v.id)];
-}
-
-void Tape::check(Var v, const char* what) const {
-  if (v.tape != this) {
-    throw TapeError(std::string(what) + (v.tape ? ": a value from another tape was given" : ": an empty Var was given"));
-  }
-  if (v.id < 0 || v.id >= int(nodes.size()) || nodes[std::size_t(v.id)].age != v.age) stale(v);
-}
-
-void Tape::stale(Var v) const {
-  std::string who = "%" + std::to_string(v.id);
-  if (v.id >= 0 && v.id < int(gone_.size()) && gone_[std::size_t(v.id)].age == v.age) {
-    const Gone& g = gone_[std::size_t(v.id)];
-    who += std::string(" ") + g.op + (*g.name ? " \"" + std::string(g.name) + "\"" : "");
-  }
-  throw StaleVar(who + " is gone: the tape was rewound after this handle was made.\n"
-                       "  Record it again, or copy its value into a Matrix before the rewind.");
-}
-
-std::string label(const Tape& tape, int id) {
-  const Node& n = tape.nodes[std::size_t(id)];
-  return "%" + std::to_string(id) + " " + n.op + (*n.name ? " \"" + std::string(n.name) + "\"" : "");
 }
 
 }  // namespace GLASS_PRECISION

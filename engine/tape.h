@@ -84,6 +84,7 @@ struct Op {
   virtual void backward(Step&) = 0;  // MUST ADD into dx[i], and never change x, y or its own fields
   virtual bool means_minus_inf() const { return false; }  // true for a mask
   virtual const char* hazard() const { return nullptr; }  // how finite inputs can give inf or nan, in plain words
+  virtual bool mixes_entries() const { return false; }    // true: y_ij needs more than the entries i, j of its operands
 
  protected:
   ~Op() = default;
@@ -153,9 +154,11 @@ class Tape {
  private:
   friend struct Var;
   friend struct Scope;
+  Var push(const Node&, Where);
   Var append(Op*, Shape out, std::initializer_list<Var> in, Where);
   Var append_leaf(const char* op, Mat values, const char* name, bool needs_grad, Where);
   void check(Var, const char* what) const;
+  Mat carve(Arena&, Shape);
   void inspect(int id);         // nonfinite.cpp
   void inspect_gradients(const Step&);
   void check_before_backward(Var root, Mat seed) const;  // tape_backward.cpp

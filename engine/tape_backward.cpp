@@ -58,20 +58,21 @@ void Tape::check_before_backward(Var root, Mat seed) const {
 }
 
 void Tape::mark_reached(int root) {
-  for (Node& n : nodes) n.reached = false;
   nodes[std::size_t(root)].reached = true;
   for (int id = root; id >= 0; --id) {
     const Node& n = nodes[std::size_t(id)];
     if (!n.reached) continue;
     if (n.param && n.param->version != n.version) {
-      throw TapeError("backward: the parameter " + n.param->name + " (%" + std::to_string(id) +
-                      ") was changed after the tape used it, by set() or an optimiser step.\n"
-                      "  Call replay() first, or record the step again.");
+      const std::string who = n.param->name + " (%" + std::to_string(id) + ")";
+      clear_gradients();
+      throw TapeError("backward: the parameter " + who + " was changed after the tape used it, by set() or an "
+                      "optimiser step.\n  Call replay() first, or record the step again.");
     }
     for (int i = 0; i < n.n_in; ++i) {
       Node& input = nodes[std::size_t(n.in[i])];
       input.reached = input.needs_grad;
       if (input.changed) {
+        clear_gradients();
         throw TapeError("backward: " + label(*this, n.in[i]) + " was changed by set() after " + label(*this, id) +
                         " had used it, so the recorded values no longer belong together.\n  Call replay() first.");
       }
@@ -89,13 +90,12 @@ void Tape::lay_out_gradients(int root, Mat seed) {
       const Mat parent = nodes[std::size_t(n.view_of)].grad;
       n.grad = parent.block(n.view_r, n.view_c, n.value.rows, n.value.cols);
     } else {
-      const std::size_t size = std::size_t(count(n.value.shape()));
-      n.grad = {static_cast<Real*>(grads_.take(size * sizeof(Real))), n.value.rows, n.value.cols, n.value.cols};
+      n.grad = carve(grads_, n.value.shape());
       be.fill(n.grad, 0);
     }
   }
   // The seed is host memory; it is added, for the root may be a parameter that already has a gradient.
-  const Mat on_device{static_cast<Real*>(grads_.take(std::size_t(count(seed.shape())) * sizeof(Real))), seed.rows, seed.cols, seed.cols};
+  const Mat on_device = carve(grads_, seed.shape());
   be.from_host(seed, on_device);
   be.add_scaled(1, on_device, nodes[std::size_t(root)].grad);
 }

@@ -26,6 +26,7 @@ struct AttentionOp final : Op {
       : factor(f), masked(m), keep(k), A(a), K(k_seen), V(v_seen), dA(da), dE(de) {}
   const char* name() const override { return "attention"; }
   const char* hazard() const override { return "a score is too large for the number type, or an operand is not finite"; }
+  bool mixes_entries() const override { return true; }
 
   void forward(Step& s) override {
     Mat Q = s.x[0], Y = s.y;

@@ -33,6 +33,13 @@ Matrix sum(Mat A, Mat B) {
   return Y;
 }
 
+Matrix add_row(Mat A, Mat r) {
+  Matrix Y(A);
+  for (int i = 0; i < A.rows; ++i)
+    for (int j = 0; j < A.cols; ++j) Y(i, j) += r(0, j);
+  return Y;
+}
+
 Matrix scaled(double s, Mat A) {
   Matrix Y(A);
   for (int i = 0; i < A.rows; ++i)

@@ -12,6 +12,7 @@ Matrix product(Mat A, Mat B);       // A B
 Matrix product_nt(Mat A, Mat B);    // A Bᵀ
 Matrix product_tn(Mat A, Mat B);    // Aᵀ B
 Matrix sum(Mat A, Mat B);           // A + B
+Matrix add_row(Mat A, Mat r);       // A_ij + r_j
 Matrix scaled(double s, Mat A);     // s A
 Matrix softmax(Mat E);              // rows
 Matrix softmax_backward(Mat A, Mat dA);  // A ∘ (dA - rowsum(A ∘ dA))

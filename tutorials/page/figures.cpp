@@ -13,13 +13,16 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-static std::string name_of(const Node& n, int id) { return *n.name ? n.name : "%" + std::to_string(id); }
+std::string Page::name_of(Var v) const {
+  const Node& n = tape.node(v);
+  return *n.name ? n.name : "%" + std::to_string(v.id);
+}
 
 bool Page::shown(const std::string& name) const {
   if (options.only.empty()) return true;
   for (const std::string& n : options.only)
     if (n == name) return true;
-  return false;
+  return options.spell_row >= 0 && name == asked();
 }
 
 bool Page::csv_wanted(const std::string& name, Mat m) {
@@ -58,7 +61,7 @@ void Page::show(std::initializer_list<Var> vars, const Labels& rows, const Label
   for (Var v : vars) {
     const Node& n = tape.node(v);
     if (!rows.empty() || !cols.empty()) axes_[v.id] = {rows, cols};
-    const std::string name = name_of(n, v.id);
+    const std::string name = name_of(v);
     csv_wanted(name, n.value);
     if (!shown(name)) continue;
     blocks.push_back(block(v, fmt::format(" {}  %{}  {}", name, v.id, to_text(n.value.rows, n.value.cols)), n.value));
@@ -72,7 +75,7 @@ void Page::show_row_sums(Var A, const Labels& rows, const Labels& cols) {
   begin();
   axes_[A.id] = {rows, cols};
   const Node& n = tape.node(A);
-  const std::string name = name_of(n, A.id);
+  const std::string name = name_of(A);
   csv_wanted(name, n.value);
   if (shown(name)) {
     Block b = block(A, fmt::format(" {}  %{}  {}", name, A.id, to_text(n.value.rows, n.value.cols)), n.value);
@@ -90,7 +93,7 @@ static long sample_size(Mat x) { return long(x.rows) * x.cols <= 400 ? 400 : 64;
 
 std::string Page::verdict_of_gradient(Var v) {
   static const auto start = std::chrono::steady_clock::now();
-  const std::string name = name_of(tape.node(v), v.id);
+  const std::string name = name_of(v);
   const bool slow = std::chrono::steady_clock::now() - start > std::chrono::seconds(2);
   if (slow && isatty(2)) std::fprintf(stderr, "\rchecking d%s by central differences ... \x1b[K", name.c_str());
   const GradGap gap = gradient_gap(tape, root_, seed_, v, sample_size(v.value()));
@@ -108,7 +111,7 @@ void Page::show_gradient(std::initializer_list<Var> vars) {
   std::vector<Block> blocks;
   for (Var v : vars) {
     const Node& n = tape.node(v);
-    const std::string name = "d" + name_of(n, v.id), verdict = verdict_of_gradient(v);
+    const std::string name = "d" + name_of(v), verdict = verdict_of_gradient(v);
     csv_wanted(name, v.grad());
     if (!shown(name)) continue;
     blocks.push_back(block(v, fmt::format(" {}  {}", name, to_text(n.value.rows, n.value.cols)), v.grad()));

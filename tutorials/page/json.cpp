@@ -48,7 +48,7 @@ std::string Page::json() const {
     ok = ok && v.ok;
   }
   doc["ok"] = ok;
-  return doc.dump(1) + "\n";
+  return doc.dump() + "\n";
 }
 
 }  // namespace GLASS_PRECISION

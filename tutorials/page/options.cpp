@@ -74,6 +74,10 @@ static void pairs_to_map(const std::vector<std::string>& pairs, std::map<std::st
   }
 }
 
+static CLI::Validator number(std::int64_t low, std::int64_t high) {
+  return CLI::Range(low, high).description("");  // the help says what is meant, not the whole range
+}
+
 Options parse_options(int argc, char** argv, const char* lesson) {
   const LessonInfo& info = lesson_info(lesson);
   Options o;
@@ -84,12 +88,11 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   std::string spell, color = "auto";
   std::int64_t seed = 2;
   bool help_all = false, version = false;
-  const auto number = [](std::int64_t low, std::int64_t high) { return CLI::Range(low, high); };
 
   app.set_help_flag("-h,--help", "the options that matter most");
   app.add_flag("--help-all", help_all, "all options");
   app.add_option("--text", o.text, "your own sentence; words are split at blanks")->type_name("WORDS");
-  app.add_option("--file", o.file, "the words of a file (UTF-8)")->type_name("FILE")->excludes("--text");
+  app.add_option("--file", o.file, "the words of a file (UTF-8)")->type_name("FILE");
   app.add_option("--set", sets, "numbers of your own for an input or a weight; may be repeated")->type_name("NAME=FILE.csv");
   app.add_option("--seed", seed, "random numbers: same seed, same numbers (default 2)")->type_name("N")->check(number(0, INT64_MAX));
   app.add_option("--tokens", o.tokens, "use at most N words (default 12)")->type_name("N")->check(number(1, 4096));
@@ -99,7 +102,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_option("--digits", o.digits, "digits after the decimal point (default 4)")->type_name("N")->check(number(0, 17))->group(more);
   int width = 0;
   app.add_option("--width", width, "columns of text (default: the terminal, or 80)")->type_name("N")->check(number(40, 1000))->group(more);
-  app.add_option("--color", color, "auto, always or never")->type_name("WHEN")->check(CLI::IsMember({"auto", "always", "never"}))->group(more);
+  app.add_option("--color", color, "auto, always or never")->type_name("WHEN")->check(CLI::IsMember({"auto", "always", "never"}).description(""))->group(more);
   app.add_flag("--ascii", o.ascii, "no character beyond ASCII")->group(more);
   app.add_option("--only", o.only, "show only these matrices, for example Q,K,dE")->type_name("NAMES")->delimiter(',')->group(more);
   app.add_option("--at", o.at, "the matrix that --spell means: E, Y, dQ, ...")->type_name("NAME")->group(more);
@@ -107,9 +110,9 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_flag("--json", o.json, "everything as one JSON document, full precision")->group(more);
   app.add_option("--csv", o.csv, "one matrix as CSV, full precision: Q, dQ, ...")->type_name("NAME")->group(more);
   app.add_flag("-q,--quiet", o.quiet, "the verdict only")->group(more);
-  app.add_flag("-v,--verbose", o.verbose, "also the whole tape and every check")->excludes("--quiet")->group(more);
+  app.add_flag("-v,--verbose", o.verbose, "also the whole tape and every check")->group(more);
   app.add_flag("--version", version, "the version")->group(more);
-  app.footer(std::string("\nExample:  tutorials/run ") + info.number + " --text \"the cat sat on the mat\"" +
+  app.footer(std::string("Example:  tutorials/run ") + info.number + " --text \"the cat sat on the mat\"" +
              "\nPage:     docs/lessons/" + info.name + ".md" +
              (lesson_after(lesson) ? std::string("\nNext:     tutorials/run ") + lesson_after(lesson)->number : "") +
              "\nExit:     0 every check holds, 1 a check failed, 2 a mistake in the options or the input");
@@ -118,6 +121,8 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     app.parse(argc, argv);
     if (!spell.empty() || !o.at.empty()) std::tie(o.spell_row, o.spell_col) = entry(spell.empty() ? "0,0" : spell);
     pairs_to_map(sets, o.set);
+    if (!o.text.empty() && !o.file.empty()) throw CLI::ValidationError("--text and --file", "give one of the two");
+    if (o.quiet && o.verbose) throw CLI::ValidationError("-q and -v", "give one of the two");
   } catch (const CLI::CallForHelp&) {
     for (CLI::Option* option : app.get_options())
       if (option->get_group() == more) option->group("");  // an empty group is hidden

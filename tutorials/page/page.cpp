@@ -55,7 +55,7 @@ Matrix Page::word_vector(const std::string& word, int width) const {
   return v;
 }
 
-Var Page::word_vectors(const char* name) {
+Var Page::word_vectors(const char* name, Where where) {
   Matrix X(Shape{int(words_.size()), options.dim});
   for (int r = 0; r < X.rows(); ++r) {
     const Matrix v = word_vector(words_[std::size_t(r)], options.dim);
@@ -69,7 +69,7 @@ Var Page::word_vectors(const char* name) {
     words_.clear();
     for (int r = 0; r < X.rows(); ++r) words_.push_back("x" + std::to_string(r));
   }
-  const Var x = tape.input(X, name);
+  const Var x = tape.input(X, name, where);
   axes_[x.id] = {words_, {}};
   return x;
 }
@@ -122,33 +122,29 @@ void Page::begin() {
 
 void Page::say(const std::string& text) {
   begin();
-  put(spelled(text) + "\n");
+  put(folded(spelled(text), options.width) + "\n");
 }
 
 void Page::step(const char* name, const std::string& formula, const std::string& note) {
   begin();
-  end_step();
+  flush();  // what the last step showed is on the screen before a debugger stops here
+  if (steps_) glass_step(section_.c_str(), steps_);
   section_ = name;
   ++steps_;
   const std::string title = fmt::format("{}{}. {}:", way_, ++headings_, name);
-  put(spelled(fmt::format("\n{}  {}\n{}", painted(title, "1"), painted(formula, "36"), note.empty() ? "" : "   " + note + "\n")));
-}
-
-// What the step showed is on the screen before a debugger stops here.
-void Page::end_step() {
-  flush();
-  if (steps_) glass_step(section_.c_str(), steps_);
+  put(spelled(fmt::format("\n{}  {}\n", painted(title, "1"), painted(formula, "36"))));
+  if (!note.empty()) say("   " + note);
 }
 
 void Page::turn_back(const std::string& text) {
-  put(spelled("\n" + text + "\n"));
+  say("\n" + text);
   way_ = "Back ";
   headings_ = 0;
 }
 
-void Page::show_tape() {
+void Page::show_tape(const Tape& any) {
   begin();
-  put(spelled(tape_table(tape, style())));
+  put(spelled(tape_table(any, style())));
 }
 
 // code: "1" bold, "36" cyan, "32" green, "31" red
@@ -161,7 +157,7 @@ std::string Page::spelled(const std::string& text) const { return options.ascii 
 
 Style Page::style() const { return {options.digits, options.width, options.color, options.ascii}; }
 
-std::string Page::measured(double x) const { return number(x, options.digits); }
+std::string Page::measured(double x) const { return to_text(x); }
 
 void Page::put(const std::string& text) {
   if (!options.quiet && !options.json && options.csv.empty()) pending_ += text;
@@ -233,8 +229,11 @@ int Page::done() {
   begin();
   std::size_t wrong = 0;
   for (const Verdict& v : verdicts_) wrong += !v.ok;
-  end_step();
-  if (options.spell_row >= 0 && !spelled_) throw InputError("--at " + options.at + ": this lesson shows no matrix of that name");
+  flush();
+  if (steps_) glass_step(section_.c_str(), steps_);
+  if (options.spell_row >= 0 && !spelled_) {
+    throw InputError("--at " + asked() + ": this lesson shows no matrix of that name" + (options.at.empty() ? " (--at NAME chooses another)" : ""));
+  }
   if (options.json) {
     pending_ = json();
   } else if (!options.csv.empty()) {

@@ -37,7 +37,7 @@ class Page {
   const Labels& words() const { return words_; }  // --text, --file or the default sentence
   // One row per word, width columns (--dim), or the file of --set name. The same word always gets the same row,
   // with one decimal, so that it can be followed by hand.
-  Var word_vectors(const char* name);
+  Var word_vectors(const char* name, Where = {});
   Matrix word_vector(const std::string& word, int width) const;
   Matrix matrix(const char* name, const Matrix& fallback);  // --set name=..., else the fallback
   Shape shape_of(const char* name, Shape fallback);  // of the file of --set name, else the fallback
@@ -50,7 +50,7 @@ class Page {
   void turn_back(const std::string& text);  // from here on the steps are "Back 1", "Back 2", ...
   void show(std::initializer_list<Var>, const Labels& rows = {}, const Labels& cols = {});
   void show_row_sums(Var A, const Labels& rows = {}, const Labels& cols = {});  // softmax rows end with their sum
-  void show_tape();
+  void show_tape(const Tape&);
   void spell(Var, int row, int col);  // the arithmetic behind one entry
 
   // ---- the way back
@@ -66,7 +66,7 @@ class Page {
   bool check(const std::string& claim, std::initializer_list<Same>, double tolerance = 1e-9);  // |got - want| / (1 + max |want|)
   bool check(const std::string& claim, double got, double want, double tolerance = 1e-9);
   bool check(const std::string& claim, bool holds);
-  std::string measured(double) const;  // a number of a sentence, with the digits of --digits
+  std::string measured(double) const;  // a number in a sentence, six digits
 
   int done();  // the verdict and the next lesson; the exit code
 
@@ -84,7 +84,9 @@ class Page {
     std::string claim, text;
     bool ok;
   };
-  bool shown(const std::string& name) const;  // --only
+  std::string name_of(Var) const;             // "Q", or "%4" for a line without a name
+  bool shown(const std::string& name) const;  // --only, and the --at of --spell
+  std::string asked() const { return options.at.empty() ? "E" : options.at; }  // the matrix that --spell means
   bool csv_wanted(const std::string& name, Mat);
   std::string spelled(const std::string& text) const;
   std::string painted(const std::string& text, const char* code) const;
@@ -93,7 +95,6 @@ class Page {
   bool report(const std::string& claim, bool ok, const std::string& text);
   static std::string below(double tolerance);  // "ok (< 1e-7)"
   void asked_spelling(std::initializer_list<Var>, bool gradient);
-  void end_step();
   void begin();                  // the heading, before the first step
   void put(const std::string&);  // to the screen, unless -q, --json or --csv
   void flush();

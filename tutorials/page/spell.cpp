@@ -34,7 +34,9 @@ struct Speller {
     const Labels none;
     const Labels& rows = found == page.axes_.end() ? none : found->second.rows;
     const Labels& cols = found == page.axes_.end() ? none : found->second.cols;
-    return fmt::format("{}{}[{},{}]", gradient ? "d" : "", *n.name ? n.name : "%" + std::to_string(id),
+    const std::string name = (gradient ? "d" : "") + (*n.name ? std::string(n.name) : "%" + std::to_string(id));
+    if (n.value.shape() == Shape{1, 1}) return name;
+    return fmt::format("{}[{},{}]", name,
                        r < int(rows.size()) ? rows[std::size_t(r)] : std::to_string(r),
                        c < int(cols.size()) ? cols[std::size_t(c)] : std::to_string(c));
   }
@@ -112,6 +114,8 @@ struct Speller {
       for (int k = 0; k < A.cols; ++k) mean += double(A(r, k)) * double(dy(r, k));
       return fmt::format("{}·({} − {})", plain(A(r, c)), plain(dy(r, c)), factor(mean));
     }
+    if (op == "mul") return factor(dy(r, c)) + "·" + factor(tape.nodes[std::size_t(n.in[1 - slot])].value(r, c));
+    if (op == "exp") return factor(dy(r, c)) + "·" + factor(n.value(r, c));
     if (op == "scale" && x(r, c) != 0) return factor(n.value(r, c) / x(r, c)) + "·" + factor(dy(r, c));
     return "";
   }
@@ -142,6 +146,7 @@ static std::string wrapped(const std::string& line, int width) {
 }
 
 void Page::spell(Var v, int row, int col) {
+  if (!shown(name_of(v))) return;
   begin();
   const Speller speller{*this, tape};
   const Mat m = v.value();
@@ -151,6 +156,7 @@ void Page::spell(Var v, int row, int col) {
 }
 
 void Page::spell_gradient(Var v, int row, int col) {
+  if (!shown("d" + name_of(v))) return;
   begin();
   const Speller speller{*this, tape};
   const std::string place = "   " + speller.place(v.id, row, col, true), total = plain(double(v.grad()(row, col)));
@@ -165,7 +171,7 @@ void Page::asked_spelling(std::initializer_list<Var> vars, bool gradient) {
   if (options.spell_row < 0) return;
   for (Var v : vars) {
     const std::string name = (gradient ? "d" : "") + std::string(tape.node(v).name);
-    if (name != (options.at.empty() ? "E" : options.at)) continue;
+    if (name != asked()) continue;
     const Shape s = v.shape();
     if (options.spell_row >= s.rows || options.spell_col >= s.cols) {
       throw InputError(fmt::format("--spell {},{}: {} is {}", options.spell_row, options.spell_col, name, to_text(s.rows, s.cols)));

@@ -1,0 +1,223 @@
+// Theme A: masks and softmax. Each test is named after its case.
+#include <cmath>
+#include <limits>
+
+#include "engine/ops.h"
+#include "layers/attention/attention.h"
+#include "tests/catch.h"
+#include "tests/compare.h"
+
+using namespace glass;
+
+static const Real kInf = std::numeric_limits<Real>::infinity();
+static const Real kNan = std::numeric_limits<Real>::quiet_NaN();
+
+// Three ways from scores to weights: mask() and softmax(), attention in steps, attention in one line.
+namespace {
+enum class Way { ops, steps, fused };
+}  // namespace
+static const Way kWays[] = {Way::ops, Way::steps, Way::fused};
+
+namespace {
+struct Weights {
+  Matrix A, dE;
+};
+}  // namespace
+
+// With the identity as keys and as values, attention hands its weights out: Y = A.
+static Weights weigh(Way way, const Matrix& scores, const Mask& seen, const Matrix& dA) {
+  Tape tape;
+  const Var E = tape.input(scores, "E");
+  Var A;
+  if (way == Way::ops) {
+    A = softmax(mask(E, seen.keep(), -kInf));
+  } else {
+    const Var Q = scale(E, std::sqrt(double(scores.cols())));  // attention divides by it
+    const Var I = tape.constant(identity(scores.cols()), "I");
+    A = way == Way::steps ? attention_steps(Q, I, I, &seen) : attention_fused(Q, I, I, &seen);
+  }
+  tape.backward(A, dA);
+  return {Matrix(A.value()), Matrix(E.grad())};
+}
+
+namespace {
+struct Attended {
+  Matrix Y, dQ, dK, dV;
+};
+}  // namespace
+
+static Attended attend(Way way, const Matrix& q, const Matrix& k, const Matrix& v, const Mask& seen, const Matrix& dY,
+                       bool watch = true) {
+  Tape tape;
+  tape.watch_nonfinite = watch;
+  const Var Q = tape.input(q, "Q"), K = tape.input(k, "K"), V = tape.input(v, "V");
+  const Var Y = way == Way::fused ? attention_fused(Q, K, V, &seen) : attention_steps(Q, K, V, &seen);
+  tape.backward(Y, dY);
+  return {Matrix(Y.value()), Matrix(Q.grad()), Matrix(K.grad()), Matrix(V.grad())};
+}
+
+TEST_CASE("A01 a query whose keys are all masked gives a zero row, forward and backward") {
+  const Matrix scores{{1, 2, 3}, {4, 5, 6}}, dA{{1, 2, 4}, {1, 2, 4}};
+  const Mask seen = Mask::visible({true, true, true}, 2);
+  Mask row_1_hidden = seen;
+  for (int key = 0; key < 3; ++key) row_1_hidden.set(1, key, false);
+  for (Way way : kWays) {
+    CAPTURE(int(way));
+    const Weights w = weigh(way, scores, row_1_hidden, dA);
+    CHECK(difference(w.A, Matrix{{0.09003057317, 0.2447284711, 0.6652409558}, {0, 0, 0}}) == "");
+    CHECK(difference(w.dE, Matrix{{-0.2017091182, -0.3035737595, 0.5052828776}, {0, 0, 0}}) == "");
+    CHECK(all_zero(w.A.view().block(1, 0, 1, 3)));
+    CHECK(all_zero(w.dE.view().block(1, 0, 1, 3)));
+  }
+}
+
+TEST_CASE("A05 a softmax row that begins with -inf") {
+  Tape tape;
+  const Var E = tape.input(Matrix{{-kInf, -kInf, -kInf, -kInf, 0.5, 1.5}}, "E");
+  const Var A = softmax(E);
+  CHECK(difference(A.value(), Matrix{{0, 0, 0, 0, 0.2689414214, 0.7310585786}}) == "");
+  CHECK(all_zero(A.value().block(0, 0, 1, 4)));
+
+  tape.backward(A, Matrix{{9, 9, 9, 9, 0, 1}});
+  CHECK(all_zero(E.grad().block(0, 0, 1, 4)));
+  CHECK(difference(E.grad(), Matrix{{0, 0, 0, 0, -0.1966119332, 0.1966119332}}) == "");  // p (1 - p)
+}
+
+TEST_CASE("A07 a causal mask and a padding mask are joined before any score is replaced") {
+  const Mask seen = Mask::causal(3, 3) & Mask::visible({false, true, true}, 3);
+  for (Way way : kWays) {
+    CAPTURE(int(way));
+    const Weights w = weigh(way, {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}, seen, {{3, 1, 2}, {1, 2, 4}, {5, 0, 1}});
+    CHECK(difference(w.A, Matrix{{0, 0, 0}, {0, 1, 0}, {0, 0.2689414214, 0.7310585786}}) == "");
+    CHECK(difference(w.dE, Matrix{{0, 0, 0}, {0, 0, 0}, {0, -0.1966119332, 0.1966119332}}) == "");
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        if (seen(i, j)) continue;
+        CHECK(w.A(i, j) == 0);
+        CHECK(w.dE(i, j) == 0);
+      }
+    }
+  }
+}
+
+// The same attention, with the mask as a bias of 0 and -inf that is added to the scores.
+static Attended attend_with_bias(const Matrix& q, const Matrix& k, const Matrix& v, const Mask& seen,
+                                 const Matrix& dY) {
+  Matrix bias(Shape{seen.queries(), seen.keys()});
+  for (int i = 0; i < seen.queries(); ++i)
+    for (int j = 0; j < seen.keys(); ++j) bias(i, j) = seen(i, j) ? 0 : -kInf;
+  Tape tape;
+  const Var Q = tape.input(q, "Q"), K = tape.input(k, "K"), V = tape.input(v, "V");
+  const Var E = scale(matmul_nt(Q, K), 1 / std::sqrt(double(q.cols())));
+  const Var Y = matmul(softmax(add(E, tape.constant(bias, "bias"))), V);
+  tape.backward(Y, dY);
+  return {Matrix(Y.value()), Matrix(Q.grad()), Matrix(K.grad()), Matrix(V.grad())};
+}
+
+TEST_CASE("A08 a boolean mask and the equal 0 and -inf bias give the same bits") {
+  const Matrix qk{{1, 0}, {0, 1}, {1, 1}}, v{{1, 2}, {3, 4}, {5, 6}}, dY{{1, 2}, {4, 8}, {-3, 5}};
+  Mask seen(3, 3, false);
+  seen.set(0, 0, true), seen.set(0, 2, true), seen.set(2, 0, true), seen.set(2, 1, true);  // query 1 sees nothing
+  const Attended bias = attend_with_bias(qk, qk, v, seen, dY);
+  for (Way way : {Way::steps, Way::fused}) {
+    CAPTURE(int(way));
+    const Attended a = attend(way, qk, qk, v, seen, dY);
+    CHECK(difference(a.Y, Matrix{{3, 4}, {0, 0}, {2, 3}}) == "");
+    CHECK(all_zero(a.Y.view().block(1, 0, 1, 2)));
+    CHECK(all_zero(a.dQ.view().block(1, 0, 1, 2)));
+    CHECK(bit_difference(a.Y, bias.Y) == "");
+    CHECK(bit_difference(a.dQ, bias.dQ) == "");
+    CHECK(bit_difference(a.dK, bias.dK) == "");
+    CHECK(bit_difference(a.dV, bias.dV) == "");
+
+    const Matrix A = attend(way, qk, qk, identity(3), seen, Matrix(Shape{3, 3})).Y;  // values that show the weights
+    CHECK(difference(A, Matrix{{0.5, 0, 0.5}, {0, 0, 0}, {0.5, 0.5, 0}}) == "");
+  }
+}
+
+// Key 1 is hidden from every query; whatever its row of K or of V holds, nothing may change.
+static void check_that_key_1_is_out(const Matrix& q, const Matrix& k, const Matrix& v, const Matrix& dY) {
+  std::vector<bool> keys(std::size_t(k.rows()), true);
+  keys[1] = false;
+  const Mask seen = Mask::visible(keys, q.rows());
+  for (Way way : {Way::steps, Way::fused}) {
+    for (bool watch : {false, true}) {
+      const Attended clean = attend(way, q, k, v, seen, dY, watch);
+      CHECK(all_zero(clean.dK.view().block(1, 0, 1, k.cols())));
+      CHECK(all_zero(clean.dV.view().block(1, 0, 1, v.cols())));
+      for (Real content : {Real(1e30), kInf, -kInf, kNan}) {
+        for (bool in_k : {true, false}) {
+          CAPTURE(int(way), watch, content, in_k);
+          Matrix k2 = k, v2 = v;
+          Matrix& changed = in_k ? k2 : v2;
+          for (int c = 0; c < changed.cols(); ++c) changed(1, c) = content;
+          const Attended a = attend(way, q, k2, v2, seen, dY, watch);
+          CHECK(bit_difference(a.Y, clean.Y) == "");
+          CHECK(bit_difference(a.dQ, clean.dQ) == "");
+          CHECK(bit_difference(a.dK, clean.dK) == "");
+          CHECK(bit_difference(a.dV, clean.dV) == "");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("A09 what a masked key holds does not leak, not even NaN") {
+  const Matrix x{{0, 1, 2, 3}, {4, 5, 6, 7}}, dY{{1, -2, 3, 5}, {-1, 4, 2, 2}};
+  const Mask first_only = Mask::visible({true, false}, 2);
+  for (Way way : {Way::steps, Way::fused}) {
+    CHECK(difference(attend(way, x, x, x, first_only, dY).Y, Matrix{{0, 1, 2, 3}, {0, 1, 2, 3}}, {0, 0}) == "");
+  }
+  check_that_key_1_is_out(x, x, x, dY);
+
+  Rng rng(9);  // three visible keys: now the weights are no longer 0 and 1
+  check_that_key_1_is_out(random_matrix({3, 2}, rng), random_matrix({4, 2}, rng), random_matrix({4, 5}, rng),
+                          random_matrix({3, 5}, rng));
+}
+
+TEST_CASE("A09 what a masked score holds does not leak, not even NaN") {
+  const Matrix dA{{2, -1, 5}};
+  const Mask seen = Mask::visible({true, false, true}, 1);
+  const Weights clean = weigh(Way::ops, {{1, 7, 2}}, seen, dA);
+  CHECK(difference(clean.A, Matrix{{0.2689414214, 0, 0.7310585786}}) == "");
+  for (Real content : {Real(1e30), kInf, kNan}) {
+    for (bool watch : {false, true}) {
+      CAPTURE(content, watch);
+      Tape tape;
+      tape.watch_nonfinite = watch;
+      const Var E = tape.input(Matrix{{1, content, 2}}, "E");
+      const Var A = softmax(mask(E, seen.keep(), -kInf));
+      tape.backward(A, dA);
+      CHECK(bit_difference(A.value(), clean.A) == "");
+      CHECK(bit_difference(E.grad(), clean.dE) == "");
+      CHECK(E.grad()(0, 1) == 0);
+    }
+  }
+}
+
+TEST_CASE("A13 a softmax over one column is exactly 1, and sends exactly nothing back") {
+  Tape tape;
+  const Var E = tape.input(Matrix{{3}, {-7}, {1e30}}, "E");
+  const Var A = softmax(E);
+  tape.backward(A, Matrix{{0.3}, {-1e10}, {7}});
+  CHECK(difference(A.value(), Matrix{{1}, {1}, {1}}, {0, 0}) == "");
+  CHECK(all_zero(E.grad()));
+}
+
+TEST_CASE("A14 softmax of a matrix without rows or without columns") {
+  for (Shape s : {Shape{10, 0}, Shape{0, 3}, Shape{0, 0}}) {
+    CAPTURE(s.rows, s.cols);
+    Tape tape;
+    const Var E = tape.input(Matrix(s), "E");
+    const Var A = softmax(E);
+    tape.backward(A, Matrix(s));
+    CHECK(A.shape() == s);
+    CHECK(E.grad().shape() == s);
+  }
+}
+
+TEST_CASE("A15 softmax goes along rows") {
+  Tape tape;
+  const Var A = softmax(tape.input(Matrix{{0, 1}, {2, 5}}, "E"));
+  CHECK(difference(A.value(), Matrix{{0.2689414214, 0.7310585786}, {0.04742587318, 0.9525741268}}) == "");
+}

@@ -1,0 +1,307 @@
+// What every op must pass, derived from its row in tests/op_cases.cpp.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "engine/gradcheck.h"
+#include "tests/catch.h"
+#include "tests/op_trial.h"
+
+using namespace glass;
+
+static bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+static std::string message_of(Var (*build)(const Var*), const std::vector<Var>& x) {  // of the ShapeError, or ""
+  try {
+    build(x.data());
+  } catch (const ShapeError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// ---- the checks
+
+TEST_CASE("every op agrees with its naive reference") {
+  for (const OpCase& c : op_cases()) {
+    DYNAMIC_SECTION(c.name) {
+      Trial t(c);
+      CHECK(difference(t.y.value(), t.reference(c), kRounding) == "");
+      for (std::size_t i = 0; i < t.x.size(); ++i) CHECK(bit_difference(t.x[i].value(), t.values[i]) == "");
+    }
+  }
+}
+
+TEST_CASE("every op's gradient agrees with differences under a random cotangent") {
+  for (const OpCase& c : op_cases()) {
+    DYNAMIC_SECTION(c.name) {
+      Trial t(c);
+      if (c.constant) {
+        CHECK_FALSE(t.tape.node(t.y).needs_grad);
+        CHECK_THROWS_AS(t.tape.backward(t.y, t.seed), TapeError);
+        continue;
+      }
+      t.tape.backward(t.y, t.seed);
+      for (std::size_t i = 0; i < t.x.size(); ++i) {
+        const GradGap gap = gradient_gap(t.tape, t.y, t.seed, t.x[i]);
+        INFO("input " << i << " [" << gap.row << "," << gap.col << "]: " << gap.taped << " is not " << gap.numeric);
+        CHECK(gap.ok());
+        CHECK(gap.checked == t.values[i].rows() * t.values[i].cols());
+      }
+    }
+  }
+}
+
+TEST_CASE("every op's backward adds, and changes neither its inputs nor its output") {
+  for (const OpCase& c : op_cases()) {
+    if (c.constant) continue;
+    DYNAMIC_SECTION(c.name) {
+      Trial t(c);
+      t.tape.backward(t.y, t.seed);
+      const Matrix y(t.y.value());
+      Rng rng(7);
+      std::vector<Matrix> want;  // noise + gradient
+      for (Var x : t.x) {
+        const Matrix noise = away_from_zero(x.shape(), rng);
+        want.push_back(noise);
+        t.tape.be.add_scaled(1, x.grad(), want.back());
+        t.tape.be.copy(noise, x.grad());
+      }
+      Step s = t.tape.step(t.y.id);
+      t.tape.node(t.y).rule->backward(s);
+      for (std::size_t i = 0; i < t.x.size(); ++i) {
+        CHECK(difference(t.x[i].grad(), want[i], kRounding) == "");
+        CHECK(bit_difference(t.x[i].value(), t.values[i]) == "");
+      }
+      CHECK(bit_difference(t.y.value(), y) == "");
+    }
+  }
+}
+
+TEST_CASE("every op computes the same gradients when other inputs are constants") {
+  for (const OpCase& c : op_cases()) {
+    if (c.constant) continue;
+    DYNAMIC_SECTION(c.name) {
+      Trial all(c);
+      all.tape.backward(all.y, all.seed);
+      for (unsigned wanted = 0; wanted < 1u << c.shapes.size(); ++wanted) {
+        Trial t(c, Sizes().shapes(c), wanted);
+        CHECK(bit_difference(t.y.value(), all.y.value()) == "");
+        if (wanted == 0) {
+          CHECK_THROWS_AS(t.tape.backward(t.y, t.seed), TapeError);
+          continue;
+        }
+        t.tape.backward(t.y, t.seed);
+        for (std::size_t i = 0; i < t.x.size(); ++i) {
+          INFO("input " << i << " of those wanted: " << wanted);
+          REQUIRE(t.x[i].has_grad() == bool(wanted >> i & 1));
+          if (t.x[i].has_grad()) CHECK(bit_difference(t.x[i].grad(), all.x[i].grad()) == "");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every op takes blocks of wider matrices") {
+  for (const OpCase& c : op_cases()) {
+    DYNAMIC_SECTION(c.name) {
+      Trial whole(c);
+      Tape tape;
+      Rng rng(8);
+      std::vector<Var> parents, blocks;
+      for (const Matrix& value : whole.values) {
+        const Matrix wide = away_from_zero({value.rows() + 2, value.cols() + 3}, rng);
+        tape.be.copy(value, wide.view().block(1, 2, value.rows(), value.cols()));
+        parents.push_back(tape.input(wide, "wide"));
+        blocks.push_back(tape.view(parents.back(), 1, 2, value.rows(), value.cols()));
+      }
+      const Var y = c.build(blocks.data());
+      CHECK(bit_difference(y.value(), whole.y.value()) == "");
+      if (c.constant) continue;
+
+      whole.tape.backward(whole.y, whole.seed);
+      tape.backward(y, whole.seed);
+      for (std::size_t i = 0; i < blocks.size(); ++i) {
+        CHECK(bit_difference(blocks[i].grad(), whole.x[i].grad()) == "");
+        const Matrix outside(parents[i].grad());
+        const Mat inside = outside.view().block(1, 2, blocks[i].shape().rows, blocks[i].shape().cols);
+        tape.be.fill(inside, 0);
+        CHECK(bit_difference(outside, Matrix(outside.shape())) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("every op gives the same bits in a replay") {
+  for (const OpCase& c : op_cases()) {
+    DYNAMIC_SECTION(c.name) {
+      Trial t(c);
+      const Matrix y(t.y.value());
+      std::vector<Matrix> gradients;
+      if (!c.constant) {
+        t.tape.backward(t.y, t.seed);
+        for (Var x : t.x) gradients.emplace_back(x.grad());
+        t.tape.be.fill(t.y.value(), std::numeric_limits<Real>::quiet_NaN());  // must be overwritten, not read
+      }
+      t.tape.replay();
+      CHECK(bit_difference(t.y.value(), y) == "");
+      if (c.constant) continue;
+      t.tape.backward(t.y, t.seed);
+      for (std::size_t i = 0; i < t.x.size(); ++i) CHECK(bit_difference(t.x[i].grad(), gradients[i]) == "");
+    }
+  }
+}
+
+TEST_CASE("every op works on one row, one column, one entry and nothing") {
+  std::vector<Sizes> all = {{1, 1, 1, 1}};
+  for (char letter : {'R', 'C', 'K', 'M'}) {
+    for (int size : {0, 1}) {
+      all.emplace_back();
+      all.back().of(letter) = size;
+    }
+  }
+  all.push_back({0, 0, 0, 0});
+  for (const OpCase& c : op_cases()) {
+    DYNAMIC_SECTION(c.name) {
+      for (Sizes sizes : all) {
+        INFO("R C K M = " << sizes.R << " " << sizes.C << " " << sizes.K << " " << sizes.M);
+        if (c.never_zero && sizes.of(c.never_zero) == 0) {
+          CHECK_THROWS_AS(Trial(c, sizes.shapes(c)), ShapeError);
+          continue;
+        }
+        Trial t(c, sizes.shapes(c));
+        CHECK(difference(t.y.value(), t.reference(c), kRounding) == "");
+        if (c.constant) continue;
+        t.tape.backward(t.y, t.seed);
+        for (Var x : t.x) {
+          CHECK(x.grad().shape() == x.shape());
+          CHECK(gradient_gap(t.tape, t.y, t.seed, x).ok());
+        }
+      }
+    }
+  }
+}
+
+// One size of one input too large by one: refused, unless no other input depends on it.
+TEST_CASE("every op refuses a wrong shape by name and records nothing") {
+  for (const OpCase& c : op_cases()) {
+    if (c.op() == "weights_of") continue;  // takes one line, of any shape: see below
+    std::string letters;
+    for (const std::string& s : c.shapes) letters += s;
+    for (std::size_t bad = 0; bad <= letters.size(); ++bad) {
+      const bool last = bad == letters.size();  // the row's own wrong case
+      if (last ? !c.wrong : letters[bad] != '1' && letters.find(letters[bad]) == letters.rfind(letters[bad])) continue;
+      DYNAMIC_SECTION(c.name << ", size " << bad) {
+        std::vector<Shape> shapes = Sizes().shapes(c);
+        if (!last) ++(bad % 2 == 0 ? shapes[bad / 2].rows : shapes[bad / 2].cols);
+        Tape tape;
+        std::vector<Var> x;
+        for (const Matrix& value : inputs_of(c, shapes)) x.push_back(tape.input(value, "x"));
+
+        const std::string message = message_of(last ? c.wrong : c.build, x);
+        INFO(message);
+        CHECK(message.rfind(c.op() + ": ", 0) == 0);
+        for (Shape s : shapes) {
+          CHECK(contains(message, to_text(s.rows, s.cols)));
+          if (last) break;  // a mask is compared with the first operand only
+        }
+        CHECK(contains(message, "at tests/op_cases.cpp:"));
+        CHECK(tape.nodes.size() == x.size());
+      }
+    }
+  }
+}
+
+TEST_CASE("every op of several operands refuses one from another tape") {
+  for (const OpCase& c : op_cases()) {
+    for (std::size_t strange = 0; c.shapes.size() > 1 && strange < c.shapes.size(); ++strange) {
+      DYNAMIC_SECTION(c.name << ", operand " << strange) {
+        Trial t(c), other(c);
+        const std::size_t before = t.tape.nodes.size(), before_other = other.tape.nodes.size();
+        t.x[strange] = other.x[strange];
+        CHECK_THROWS_AS(c.build(t.x.data()), TapeError);
+        CHECK(t.tape.nodes.size() == before);
+        CHECK(other.tape.nodes.size() == before_other);
+      }
+    }
+  }
+}
+
+TEST_CASE("every backend agrees with the CPU") {
+  for (Backend* be : {cuda_backend()}) {
+    if (!be) continue;
+    for (const OpCase& c : op_cases()) {
+      INFO(c.name << " on " << be->name());
+      Trial cpu(c), device(c, Sizes().shapes(c), ~0u, *be);
+      CHECK(difference(HostView(*be, device.y.value()), cpu.y.value(), kRounding) == "");
+      if (c.constant) continue;
+      cpu.tape.backward(cpu.y, cpu.seed);
+      device.tape.backward(device.y, device.seed);
+      for (std::size_t i = 0; i < cpu.x.size(); ++i) {
+        CHECK(difference(HostView(*be, device.x[i].grad()), cpu.x[i].grad(), kRounding) == "");
+      }
+    }
+  }
+}
+
+// ---- what one op has and others have not
+
+TEST_CASE("gather_rows refuses an index below 0") {
+  Tape tape;
+  const Var table = tape.input(Matrix{{1}, {2}}, "table");
+  const int ids[] = {1, -1};
+  CHECK_THROWS_AS(gather_rows(table, ids, 2), ShapeError);
+}
+
+TEST_CASE("weights_of refuses what attention has not made") {
+  Tape tape;
+  const Var x = tape.input(Matrix{{1, 2}}, "x");
+  CHECK_THROWS_AS(weights_of(x), TapeError);
+  CHECK_THROWS_AS(weights_of(softmax(x)), TapeError);
+}
+
+TEST_CASE("row_max sends the gradient of a tie to the first") {
+  Tape tape;
+  const Var x = tape.input(Matrix{{1, 3, 3, 3}}, "x");
+  tape.backward(row_max(x));
+  CHECK(bit_difference(x.grad(), Matrix{{0, 1, 0, 0}}) == "");
+}
+
+// In float, 2^24 + 1 is 2^24 again: a running sum in float would lose every 1.
+TEST_CASE("sums do not lose small numbers beside a large one") {
+  Tape tape;
+  const Matrix row{{16777216, 1, 1, 1, 1, 1, 1, 1, 1}};
+  Matrix column({9, 1});
+  for (int i = 0; i < 9; ++i) column(i, 0) = row(0, i);
+  CHECK(sum(tape.input(row, "x")).value()(0, 0) == 16777224);
+  CHECK(row_sum(tape.input(row, "x")).value()(0, 0) == 16777224);
+  CHECK(col_sum(tape.input(column, "x")).value()(0, 0) == 16777224);
+
+  // the denominator of softmax: 1 + 4000 e^-17.5 = 1.0001
+  Matrix scores({1, 4001});
+  for (int j = 1; j < 4001; ++j) scores(0, j) = Real(-17.5);
+  CHECK(softmax(tape.input(scores, "e")).value()(0, 0) == Approx(1 / (1 + 4000 * std::exp(-17.5))).epsilon(1e-6));
+}
+
+// ---- the catalogue
+
+TEST_CASE("every op of the catalogue has a row and a file, and every row an op") {
+  const std::filesystem::path engine = std::filesystem::path(GLASS_SOURCE_DIR) / "engine";
+  std::ifstream catalogue(engine / "ops.h");
+  std::set<std::string> ops, rows;
+  for (std::string line; std::getline(catalogue, line);) {
+    if (line.rfind("Var ", 0) == 0) ops.insert(line.substr(4, line.find('(') - 4));
+  }
+  REQUIRE(ops.size() > 20);
+  for (const OpCase& c : op_cases()) rows.insert(c.op());
+  for (const std::string& op : ops) {
+    INFO(op << " is in engine/ops.h");
+    CHECK(rows.count(op) == 1);
+    CHECK(std::filesystem::exists(engine / "ops" / ((op == "weights_of" ? "attention" : op) + ".cpp")));
+  }
+  for (const std::string& row : rows) {
+    INFO(row << " has a row in tests/op_cases.cpp");
+    CHECK(ops.count(row) == 1);
+  }
+}

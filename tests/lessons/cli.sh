@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# The command line, as a person and as a script meet it. Usage: cli.sh FOLDER_OF_THE_LESSONS
+# Names such as O11 are the ids of bug reports of other programs, turned into tests here.
+set -u
+lessons=$(cd "$1" && pwd)
+lesson=$lessons/09_self_attention
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+export LC_ALL=C.UTF-8
+unset NO_COLOR
+failed=0 passed=0
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); printf 'FAILED: %s\n' "$*"; sed 's/^/    /' out err | head -20; }
+run() { "$lesson" "$@" >out 2>err </dev/null; status=$?; }
+# expect NAME STATUS TEXT_ON_STDERR arguments...   (an error is one message, nothing on standard output)
+refuses() {
+  local name=$1 text=$2; shift 2
+  run "$@"
+  if [ $status -eq 2 ] && grep -qF -- "$text" err && [ ! -s out ]; then ok; else bad "$name (status $status): $*"; fi
+}
+accepts() {
+  local name=$1 text=$2; shift 2
+  run "$@"
+  if [ $status -eq 0 ] && grep -qF -- "$text" out && [ ! -s err ]; then ok; else bad "$name (status $status): $*"; fi
+}
+
+accepts "a plain run" "checks ok"
+accepts "your own sentence" "dogs" --text "dogs chase cats"
+accepts "one word" "checks ok" --text word
+accepts "long text is cut, and says so" "The first 12 of 40 words" --text "$(printf 'w%s ' $(seq 40))"
+accepts "--tokens" "The first 3 of 6 words" --tokens 3
+accepts "--dim" "6 x 7" --dim 7
+accepts "--help" "tutorials/run 09 --text" --help
+accepts "--help-all" "--spell" --help-all
+run --help; grep -q -- --spell out && bad "--help shows the rare options" || ok
+accepts "--version" "glassgrad" --version
+accepts "--only" "dE" --only dE,A
+run --only dE; grep -q '^ *Q ' out && bad "--only shows Q" || ok
+accepts "-q is the verdict only" "checks ok" -q
+[ "$(wc -l <out)" -eq 1 ] && ok || bad "-q prints more than a line"
+accepts "-v shows the tape" "The whole tape" -v
+accepts "--spell a score" "E[cat,sat] = " --spell 1,2
+accepts "--spell a gradient" "through %5 matmul \"K\"" --at dX --spell 0,1
+accepts "--digits" "0.70" --digits 2 --only A
+run --seed 5; cp out first; run --seed 5; cmp -s out first && ok || bad "same seed, same output"
+run --seed 6; cmp -s out first && bad "another seed, the same output" || ok
+
+refuses "misspelled option" "did you mean --tokens" --tokns 3
+refuses "O01 a negative count" "--tokens" --tokens -1
+refuses "O01 a negative count" "--dim" --dim=-1
+refuses "O01 a negative seed" "--seed" --seed -5
+refuses "O03 a huge count" "--dim" --dim 4294967296
+refuses "not a number" "--seed" --seed nan
+refuses "text and file" "one of the two" --text a --file b
+refuses "no word in the text" "no word" --text " "
+printf '1,2\n3,4\n' >x.csv
+refuses "an unknown matrix" "no matrix of that name; it has W_k, W_q, W_v, X" --set Z=x.csv
+refuses "--set twice" "X is set twice" --set X=x.csv --set X=x.csv
+run --spell 9,9; [ $status -eq 2 ] && grep -qF -- "--spell 9,9: E is 6 x 6" err && ok || bad "--spell outside"
+run --at dZ; [ $status -eq 2 ] && grep -q "dZ: this lesson shows no matrix" err && ok || bad "--at nothing"
+refuses "--spell nonsense" "write row,column" --spell 1
+refuses "--csv nothing" "dZ" --csv dZ
+refuses "not UTF-8" "position 2" --text $'ab\xff'
+
+printf '0.5,0.25\n-0.5,1\n' >w.csv
+run --set X=x.csv --set W_q=w.csv --set W_k=w.csv --set W_v=w.csv --csv Q
+[ "$(cat out)" = "$(printf -- '-0.5,2.25\n-0.5,4.75')" ] && ok || bad "numbers from the blackboard"
+accepts "blackboard rows are called x0, x1" "x1" --set X=x.csv
+refuses "a weight that does not fit" "W_k: w.csv is 2 x 2, but here W_k is 4 x 3" --set W_k=w.csv
+refuses "rows and words differ" "2 rows, but the text has 3 words" --set X=x.csv --text "a b c"
+printf '1,2\n3\n' >ragged.csv;           refuses "O08 ragged" "ragged.csv, line 2" --set X=ragged.csv
+printf '1,2\n3,4' >noend.csv;            accepts "O08 no last line end" "checks ok" --set X=noend.csv
+printf '1,2\n\n3,4\n\n' >blank.csv;      accepts "O08 blank lines" "checks ok" --set X=blank.csv
+printf '1,nan\n3,4\n' >nan.csv;          refuses "O08 nan" "nan.csv, line 1, column 2" --set X=nan.csv
+printf '0,5\n1,2,3\n' >comma.csv;        refuses "O08 decimal comma" "comma.csv, line 2" --set X=comma.csv
+printf '1,2x\n' >junk.csv;               refuses "O08 junk after a number" "\"2x\" is not a number" --set X=junk.csv
+printf '1,2,\n' >trailing.csv;           refuses "O07 trailing comma" "line 1, column 3: an empty field" --set X=trailing.csv
+printf '\xef\xbb\xbf1,2,3\r\n4,5,6\r\n' >bom.csv
+run --set X=bom.csv --csv X; [ "$(cat out)" = "$(printf '1,2,3\n4,5,6')" ] && ok || bad "O07 byte-order mark and CRLF"
+refuses "O15 missing" "missing.csv: No such file" --set X=missing.csv
+refuses "O15 a folder" "it is a folder" --set X="$scratch"
+: >empty.csv; refuses "O15 empty" "no numbers" --set X=empty.csv
+refuses "O15 /dev/null" "no word" --file /dev/null
+
+printf '1e200,2e200\n-1e200,3\n' >huge.csv
+run --set X=huge.csv; [ $status -eq 1 ] && grep -q "the first value that is not finite" err && ok || bad "an overflow is told as a story"
+
+# O09: a closed pipe ends quietly
+"$lesson" 2>err | head -1 >out; [ ! -s err ] && ok || bad "O09 closed pipe"
+(trap '' PIPE; "$lesson" 2>err | head -1 >out); [ ! -s err ] && ok || bad "O09 closed pipe, signal ignored"
+# O16: a full disk is an error, not a silent success
+if [ -e /dev/full ]; then "$lesson" >/dev/full 2>err; [ $? -eq 2 ] && grep -q "cannot write" err && ok || bad "O16 full disk"; fi
+# O11: no colour codes in files and pipes; always means always
+run; grep -q $'\x1b' out && bad "O11 colour in a file" || ok
+run --color always; grep -q $'\x1b' out && ok || bad "--color always"
+if script -qec true /dev/null >/dev/null 2>&1; then  # a terminal of its own
+  TERM=xterm script -qec "$lesson" /dev/null >out 2>err; grep -q $'\x1b\\[48;5' out && ok || bad "colour on a terminal"
+  NO_COLOR=1 TERM=xterm script -qec "$lesson" /dev/null >out 2>err; grep -q $'\x1b' out && bad "O11 NO_COLOR" || ok
+  NO_COLOR= TERM=xterm script -qec "$lesson" /dev/null >out 2>err; grep -q $'\x1b' out && ok || bad "an empty NO_COLOR does not count"
+  TERM=dumb script -qec "$lesson" /dev/null >out 2>err; grep -q $'\x1b' out && bad "O11 TERM=dumb" || ok
+fi
+# O13: without a UTF-8 locale, ASCII
+for l in 02_tape 04_linear 05_softmax 09_self_attention; do
+  LC_ALL=C "$lessons/$l" >out 2>err; LC_ALL=C grep -q '[^ -~]' out && bad "O13 $l is not ASCII under LC_ALL=C" || ok
+  "$lessons/$l" --ascii >out 2>err; LC_ALL=C grep -q '[^ -~]' out && bad "$l --ascii" || ok
+done
+run --text $'a\x1b[31m b\tc'; grep -q $'\x1b' out && bad "hostile words reach the terminal" || ok
+
+run --json
+if [ $status -eq 0 ]; then
+  if command -v python3 >/dev/null; then
+    python3 - <<'PY' && ok || bad "--json"
+import json
+doc = json.load(open("out"))
+assert doc["schema"] == 1 and doc["ok"] and doc["lesson"] == "09" and doc["words"][1] == "cat"
+lines = {line["name"]: line for line in doc["tape"]}
+assert lines["Y"]["shape"] == [6, 3] and len(lines["Y"]["gradient"]) == 6
+assert abs(sum(lines["A"]["value"][0]) - 1) < 1e-12 and lines["E"]["source"].startswith("tutorials/09")
+PY
+  fi
+else
+  grep -q "nlohmann-json" err && ok || bad "--json without the library"
+fi
+for l in 02_tape 04_linear 05_softmax; do "$lessons/$l" -v >out 2>err && ok || bad "$l -v"; done
+
+printf '%d passed, %d failed\n' $passed $failed
+[ $failed -eq 0 ]
