@@ -69,9 +69,9 @@ make_copy() {
 
 apply_page() {
   awk -v expected="$work/expected" '
-    function fail(text) { print FILENAME ":" FNR ": error: " text; failed = 1; exit 1 }
+    function fail(text) { print FILENAME ":" (kind == "" ? FNR : at) ": error: " text; failed = 1; exit 1 }
     function read_marker(  m, word, n, q) {
-      m = $0
+      m = $0; at = FNR
       if (!sub(/^<!-- /, "", m) || !sub(/ -->$/, "", m)) fail("this is not a marker: " $0)
       n = split(m, word, " ")
       kind = word[1]; path = word[2]; side = word[3]

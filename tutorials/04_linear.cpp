@@ -45,35 +45,38 @@ int main(int argc, char** argv) try {
   page.show({table}, vocabulary);
   page.show({X}, words);
 
-  page.step("The linear layer", "Y = X W + b", "each row of X is handled alone; b is added to every row");
+  page.step("The linear layer", "Y = X W + b", "each row of X is handled alone; b (usually 0 at first) is added to each");
   const Var XW = matmul(X, W).named("XW"), Y = add_row(XW, b).named("Y");
   page.show({W});
   page.show({b});
   page.show({Y}, words);
+  page.label(XW, words);
   page.spell(XW, 0, 0);
   page.spell(Y, 0, 0);
-  page.check("the formula", {{Y.value(), by_hand::add_row(by_hand::product(X.value(), W.value()), b.value())}});
+  page.check("formula for Y", {{Y.value(), by_hand::add_row(by_hand::product(X.value(), W.value()), b.value())}});
 
   page.step("How to start W", "uniform in ±√(6 / (in + out))   (Xavier)", "wide enough to be alive, narrow enough not to explode");
   Rng rng(page.options.seed);
   const double wild = spread_after(6, 64, Init::normal, rng), xavier = spread_after(6, 64, Init::xavier, rng);
-  page.say("   6 layers of width 64, fed with numbers of spread 1. With weights of spread 1 they give " + page.measured(wild) +
-           " (each layer multiplies by about √64), with Xavier weights " + page.measured(xavier) + ".");
-  page.check("deviation 1 explodes, Xavier keeps the size", wild > 1e4 && xavier > 0.3 && xavier < 3);
+  page.say("   Spread = root mean square. 6 layers of width 64, fed with numbers of spread 1, give numbers of spread " +
+           page.measured(wild) + " if the weights have spread 1 (each layer multiplies by about √64 = 8), and " + page.measured(xavier) +
+           " if they are Xavier's.");
+  page.check("spread 1 explodes, Xavier keeps the size", wild > 1e4 && xavier > 0.3 && xavier < 3);
 
-  page.turn_back("And back. L depends on Y through dY; what does it say about W, b and X?");
+  page.part("Back", "And back. L depends on Y through dY; what does it say about W, b and X?\n"
+            "(ok: nudging every number a little gives the same gradient.)");
   page.step("Given", "dY = dL/dY", "from the next layer; here random numbers");
   const Matrix dY = page.random_seed(Y);
   page.backward(Y, dY);
   page.show_gradient({Y});
 
   page.step("Three formulas", "dW = Xᵀ dY   db = column sums of dY   dX = dY Wᵀ",
-            "to remember them: a gradient has the shape of its value; only this order fits");
+            "a gradient has the shape of its value: in this order the shapes fit");
   page.show_gradient({W});
   page.show_gradient({b});
   page.show_gradient({X});
   page.spell_gradient(W, 0, 0);
-  page.check("dW, db, dX", {{W.grad(), by_hand::product_tn(X.value(), dY)}, {b.grad(), by_hand::col_sums(dY)},
+  page.check("formulas for dW, db, dX", {{W.grad(), by_hand::product_tn(X.value(), dY)}, {b.grad(), by_hand::col_sums(dY)},
                             {X.grad(), by_hand::product_nt(dY, W.value())}});
 
   page.step("Into the table", "row of a word = the SUM over all its places in the text");

@@ -41,8 +41,10 @@ int main(int argc, char** argv) try {
   page.show({W_q, W_k, W_v});
   page.show({Q, K, V}, words);
 
-  page.step("Scores", "E = Q Kᵀ / √d", "every query (row) meets every key (column)");
-  const Var E = scale(matmul_nt(Q, K), 1 / std::sqrt(double(d))).named("E");
+  const double s = 1 / std::sqrt(double(d));
+  page.step("Scores", "S = Q Kᵀ   E = S / √d", "every query (row) meets every key (column); here 1/√d = " + page.measured(s));
+  const Var S = matmul_nt(Q, K).named("S"), E = scale(S, s).named("E");
+  page.label(S, words, words);
   page.show({E}, words, words);
   page.spell(E, 0, 0);
 
@@ -56,8 +58,9 @@ int main(int argc, char** argv) try {
   page.show({Y}, words);
   page.spell(Y, 0, 0);
 
-  page.turn_back("And back. How much does the loss L change when a number changes a little?\n"
-           "dY says so for Y; the rest follows by the chain rule, one line at a time.");
+  page.part("Back", "And back. How much does the loss L change when a number changes a little?\n"
+           "dY says so for Y; the rest follows by the chain rule, one line at a time.\n"
+           "(ok: nudging every number a little gives the same gradient.)");
   page.step("Given", "dY = dL/dY", "from the next layer; here random numbers, never all ones");
   const Matrix dY = page.random_seed(Y);
   page.backward(Y, dY);
@@ -65,30 +68,29 @@ int main(int argc, char** argv) try {
 
   page.step("Through Y = A V", "dA = dY Vᵀ   dV = Aᵀ dY");
   page.show_gradient({A, V});
-  page.check("the two formulas", {{A.grad(), by_hand::product_nt(dY, V.value())}, {V.grad(), by_hand::product_tn(A.value(), dY)}});
+  page.check("formulas for dA, dV", {{A.grad(), by_hand::product_nt(dY, V.value())}, {V.grad(), by_hand::product_tn(A.value(), dY)}});
 
   page.step("Through softmax", "dE = A ∘ (dA − rowsum(A ∘ dA))", "every row sums to 0: pushing all scores up changes nothing");
   page.show_gradient({E});
-  page.check("the formula; row sums of dE are 0", {{E.grad(), by_hand::softmax_backward(A.value(), A.grad())},
+  page.check("formula for dE; its rows sum to 0", {{E.grad(), by_hand::softmax_backward(A.value(), A.grad())},
              {by_hand::row_sums(E.grad()), Matrix(Shape{E.shape().rows, 1})}});
   page.spell_gradient(E, 0, 0);
 
   page.step("Through the scores", "dQ = dE K / √d   dK = dEᵀ Q / √d");
   page.show_gradient({Q, K});
-  const double s = 1 / std::sqrt(double(d));
-  page.check("the two formulas", {{Q.grad(), by_hand::scaled(s, by_hand::product(E.grad(), K.value()))},
+  page.check("formulas for dQ, dK", {{Q.grad(), by_hand::scaled(s, by_hand::product(E.grad(), K.value()))},
              {K.grad(), by_hand::scaled(s, by_hand::product_tn(E.grad(), Q.value()))}});
 
   page.step("Into the weights", "dW_q = Xᵀ dQ   dW_k = Xᵀ dK   dW_v = Xᵀ dV");
   page.show_gradient({W_q, W_k, W_v});
-  page.check("the three formulas", {{W_q.grad(), by_hand::product_tn(X.value(), Q.grad())},
+  page.check("formulas for dW_q, dW_k, dW_v", {{W_q.grad(), by_hand::product_tn(X.value(), Q.grad())},
              {W_k.grad(), by_hand::product_tn(X.value(), K.grad())}, {W_v.grad(), by_hand::product_tn(X.value(), V.grad())}});
 
-  page.step("Into the words", "dX = dQ W_qᵀ + dK W_kᵀ + dV W_vᵀ", "X was used three times: three gradients add up");
+  page.step("Into the words", "dX = dQ W_qᵀ + dK W_kᵀ + dV W_vᵀ", "X is used three times: three gradients add up");
   page.show_gradient({X});
   const Matrix through_q = by_hand::product_nt(Q.grad(), W_q.value()), through_k = by_hand::product_nt(K.grad(), W_k.value());
   const Matrix through_v = by_hand::product_nt(V.grad(), W_v.value());
-  page.check("the formula", {{X.grad(), by_hand::sum(by_hand::sum(through_q, through_k), through_v)}});
+  page.check("formula for dX", {{X.grad(), by_hand::sum(by_hand::sum(through_q, through_k), through_v)}});
 
   compare_forms(page, layer, X, Y, dY);
   return page.done();

@@ -30,9 +30,10 @@ void require_same_shape(const char* op, Var a, Var b, Where where) {
   require_same_tape(op, {{"left", a}, {"right", b}});
   const Shape sa = a.shape(), sb = b.shape();
   if (sa == sb) return;
+  const std::string name = op;
   std::string hint;
-  if (sb == Shape{1, sa.cols}) hint = std::string("to use one row for every row, say so: ") + op + "_row";
-  if (sb == Shape{sa.rows, 1}) hint = std::string("to use one column for every column, say so: ") + op + "_col";
+  if (sb == Shape{1, sa.cols} && name == "add") hint = "to use one row for every row, say so: add_row";
+  if (sb == Shape{sa.rows, 1} && name != "mul") hint = "to use one column for every column, say so: " + name + "_col";
   shape_error(op, "the shapes differ", {{"left", a}, {"right", b}}, hint, where);
 }
 

@@ -16,10 +16,10 @@ inline namespace GLASS_PRECISION {
 // nothing back.
 
 // Lines on the tape: "S" = Q Kᵀ, "E", (with a mask "E masked"), "A", "Y".
-Var attention_steps(Var Q, Var K, Var V, const Mask* = nullptr);
+Var attention_steps(Var Q, Var K, Var V, const Mask* allowed = nullptr);
 
 // One line, "Y". weights_of(Y) shows the A that it keeps.
-Var attention_fused(Var Q, Var K, Var V, const Mask* = nullptr);
+Var attention_fused(Var Q, Var K, Var V, const Mask* allowed = nullptr);
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

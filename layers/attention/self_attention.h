@@ -19,7 +19,7 @@ struct SelfAttention {
 
   // Parameters W_q, W_k, W_v, and with biases b_q, b_k, b_v. (The paper has none, most libraries do.)
   SelfAttention(ParamStore&, int C, int d, int d_v, Rng&, Bias = Bias::no);
-  Var operator()(Var X, const Mask* = nullptr) const;  // lines named Q, K, V and those of attention_*
+  Var operator()(Var X, const Mask* allowed = nullptr) const;  // lines named Q, K, V and those of attention_*
 };
 
 }  // namespace GLASS_PRECISION

@@ -59,7 +59,7 @@ printf '1,2\n3,4\n' >x.csv
 refuses "an unknown matrix" "no matrix of that name; it has W_k, W_q, W_v, X" --set Z=x.csv
 refuses "--set twice" "X is set twice" --set X=x.csv --set X=x.csv
 run --spell 9,9; [ $status -eq 2 ] && grep -qF -- "--spell 9,9: E is 6 x 6" err && ok || bad "--spell outside"
-run --at dZ; [ $status -eq 2 ] && grep -q "dZ: this lesson shows no matrix" err && ok || bad "--at nothing"
+run --at dZ; [ $status -eq 2 ] && grep -q "dZ: this lesson has no matrix" err && ok || bad "--at nothing"
 refuses "--spell nonsense" "write row,column" --spell 1
 refuses "--csv nothing" "dZ" --csv dZ
 refuses "not UTF-8" "position 2" --text $'ab\xff'

@@ -99,9 +99,10 @@ static std::string with_transcripts(const std::string& page) {
     if (line.rfind("<!-- output ", 0) != 0) continue;
     inside = true;
     std::stringstream words(line.substr(12));
-    std::string name;
-    std::size_t from = 1, to = 1000000;
-    words >> name >> from >> to;
+    std::string name, first, last;
+    words >> name >> first >> last;
+    const bool part = first != "-->";
+    const std::size_t from = part ? std::stoul(first) : 1, to = part ? std::stoul(last) : 1000000;
     const auto recorded = lines_of(read(root / "tests/expected" / (name + ".txt")));
     out += "```text\n";
     for (std::size_t i = from; i <= std::min(to, recorded.size()); ++i) out += recorded[i - 1] + "\n";

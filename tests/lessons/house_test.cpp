@@ -212,3 +212,41 @@ TEST_CASE("every link of the docs leads to a file") {
     }
   }
 }
+
+TEST_CASE("the C++ in the lesson pages is the code of the repository, word for word") {
+  std::string code;
+  for (const char* room : {"engine", "layers", "tutorials"}) {
+    for (const fs::path& p : sources(room)) code += read(p);
+  }
+  for (const Lesson& l : lessons()) {
+    const std::string page = read(root / l.docs);
+    for (std::size_t at = page.find("```cpp\n"); at != std::string::npos; at = page.find("```cpp\n", at + 1)) {
+      const std::string block = page.substr(at + 7, page.find("```", at + 7) - at - 7);
+      INFO(l.docs << "\n" << block);
+      CHECK(code.find(block) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a misconception names a line that the lesson really prints") {
+  const std::regex span("`([^`]+)`");
+  for (const Lesson& l : lessons()) {
+    const std::string output = read(root / l.test);
+    bool table = false;
+    int named = 0;
+    for (const std::string& line : lines_of(root / l.docs)) {
+      table = line.find("the line that shows it") != std::string::npos || (table && line[0] == '|');
+      if (!table) continue;
+      const std::string last = line.substr(line.rfind('|', line.size() - 2));
+      for (std::sregex_iterator i(last.begin(), last.end(), span), end; i != end; ++i) {
+        const std::string claim = (*i)[1];
+        const bool elsewhere = claim.find("central differences") != std::string::npos || claim.rfind("self-attention:", 0) == 0;
+        if (claim.find(' ') == std::string::npos || elsewhere) continue;
+        INFO(l.name << ": " << claim);
+        CHECK(output.find(claim) != std::string::npos);
+        ++named;
+      }
+    }
+    CHECK(named >= 3);
+  }
+}

@@ -115,7 +115,8 @@ void Page::show_gradient(std::initializer_list<Var> vars) {
     csv_wanted(name, v.grad());
     if (!shown(name)) continue;
     blocks.push_back(block(v, fmt::format(" {}  {}", name, to_text(n.value.rows, n.value.cols)), v.grad()));
-    blocks.back().footer = {fmt::format(" norm {} {}", number(by_hand::norm(v.grad()), options.digits), painted(verdict, verdict[0] == 'o' ? "32" : "31"))};
+    const std::string text = painted(v.id == root_.id ? "given" : verdict, verdict[0] == 'o' ? "32" : "31");
+    blocks.back().footer = {fmt::format(" norm {} {}", number(by_hand::norm(v.grad()), options.digits), text)};
   }
   if (!blocks.empty()) put(figure(blocks, style()));
   asked_spelling(vars, true);

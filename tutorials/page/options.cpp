@@ -91,12 +91,14 @@ Options parse_options(int argc, char** argv, const char* lesson) {
 
   app.set_help_flag("-h,--help", "the options that matter most");
   app.add_flag("--help-all", help_all, "all options");
-  app.add_option("--text", o.text, "your own sentence; words are split at blanks")->type_name("WORDS");
-  app.add_option("--file", o.file, "the words of a file (UTF-8)")->type_name("FILE");
+  if (info.words) {
+    app.add_option("--text", o.text, "your own sentence; words are split at blanks")->type_name("WORDS");
+    app.add_option("--file", o.file, "the words of a file (UTF-8)")->type_name("FILE");
+    app.add_option("--tokens", o.tokens, "use at most N words (default 12)")->type_name("N")->check(number(1, 4096));
+    app.add_option("--dim", o.dim, "width of a word's vector (default 4)")->type_name("N")->check(number(1, 4096));
+  }
   app.add_option("--set", sets, "numbers of your own for an input or a weight; may be repeated")->type_name("NAME=FILE.csv");
   app.add_option("--seed", seed, "random numbers: same seed, same numbers (default 2)")->type_name("N")->check(number(0, INT64_MAX));
-  app.add_option("--tokens", o.tokens, "use at most N words (default 12)")->type_name("N")->check(number(1, 4096));
-  app.add_option("--dim", o.dim, "width of a word's vector (default 4)")->type_name("N")->check(number(1, 4096));
 
   const std::string more = "More";
   app.add_option("--digits", o.digits, "digits after the decimal point (default 4)")->type_name("N")->check(number(0, 17))->group(more);
@@ -112,7 +114,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_flag("-q,--quiet", o.quiet, "the verdict only")->group(more);
   app.add_flag("-v,--verbose", o.verbose, "also the whole tape and every check")->group(more);
   app.add_flag("--version", version, "the version")->group(more);
-  app.footer(std::string("Example:  tutorials/run ") + info.number + " --text \"the cat sat on the mat\"" +
+  app.footer(std::string("Example:  tutorials/run ") + info.number + (info.words ? " --text \"the cat sat on the mat\"" : " --at NAME --spell 0,0") +
              "\nPage:     docs/lessons/" + info.name + ".md" +
              (lesson_after(lesson) ? std::string("\nNext:     tutorials/run ") + lesson_after(lesson)->number : "") +
              "\nExit:     0 every check holds, 1 a check failed, 2 a mistake in the options or the input");

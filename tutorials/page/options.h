@@ -32,7 +32,8 @@ struct Options {
 
 struct LessonInfo {
   const char *number, *name, *title, *claim;
-  bool core;
+  bool core;   // on the core path
+  bool words;  // works on words: --text, --file, --tokens, --dim
 };
 extern const LessonInfo lessons[];  // made from tutorials/lessons.json
 extern const int n_lessons;

@@ -56,6 +56,7 @@ Matrix Page::word_vector(const std::string& word, int width) const {
 }
 
 Var Page::word_vectors(const char* name, Where where) {
+  random_ = true;
   Matrix X(Shape{int(words_.size()), options.dim});
   for (int r = 0; r < X.rows(); ++r) {
     const Matrix v = word_vector(words_[std::size_t(r)], options.dim);
@@ -90,6 +91,7 @@ Shape Page::shape_of(const char* name, Shape fallback) {
 }
 
 void Page::settle(ParamStore& store) {
+  random_ = true;
   for (Param& p : store.all) {
     Matrix rounded(p.value);
     for (int r = 0; r < rounded.rows(); ++r)
@@ -105,19 +107,25 @@ void Page::settle(ParamStore& store) {
 
 // ---------------------------------------------------------------------------------- telling
 
+// --set of a name that the lesson does not have. A gradient (dY) is asked for late, so it can only be missed at the end.
+void Page::refuse_unknown(bool at_end) const {
+  std::string known;
+  for (const auto& [name, used] : used_) {
+    if (used) known += (known.empty() ? "" : ", ") + name;
+  }
+  for (const auto& [name, used] : used_) {
+    if (used || (name[0] == 'd' && !at_end)) continue;
+    throw InputError("--set " + name + ": this lesson has no matrix of that name" + (known.empty() ? "" : "; it has " + known));
+  }
+}
+
 void Page::begin() {
   if (begun_) return;
   begun_ = true;
-  std::string unknown, known;
-  for (const auto& [name, used] : used_) {
-    if (!used) unknown = name;
-    if (used) known += (known.empty() ? "" : ", ") + name;
-  }
-  if (!unknown.empty()) {
-    throw InputError("--set " + unknown + ": this lesson has no matrix of that name" + (known.empty() ? "" : "; it has " + known));
-  }
+  refuse_unknown(false);
   const LessonInfo& info = lesson_info(options.lesson);
-  put(spelled(fmt::format("{}  {}   (seed {})\n{}\n{}", info.number, info.title, options.seed, info.claim, cut_note_)));
+  const std::string seed = random_ ? fmt::format("   (--seed {})", options.seed) : "";
+  put(spelled(fmt::format("{}  {}{}\n{}\n{}", info.number, info.title, seed, info.claim, cut_note_)));
 }
 
 void Page::say(const std::string& text) {
@@ -131,15 +139,28 @@ void Page::step(const char* name, const std::string& formula, const std::string&
   if (steps_) glass_step(section_.c_str(), steps_);
   section_ = name;
   ++steps_;
-  const std::string title = fmt::format("{}{}. {}:", way_, ++headings_, name);
+  const std::string title = fmt::format("{}{}. {}:", part_, ++headings_, name);
   put(spelled(fmt::format("\n{}  {}\n", painted(title, "1"), painted(formula, "36"))));
   if (!note.empty()) say("   " + note);
 }
 
-void Page::turn_back(const std::string& text) {
+void Page::part(const std::string& name, const std::string& text) {
   say("\n" + text);
-  way_ = "Back ";
+  part_ = name + " ";
   headings_ = 0;
+}
+
+// A matrix that is not on the tape; the lesson checks it next.
+void Page::show_matrix(const char* name, Mat m, const Labels& rows, const Labels& cols) {
+  begin();
+  csv_wanted(name, m);
+  if (!shown(name)) return;
+  Block b;
+  b.title = fmt::format(" {}  {}", name, to_text(m.rows, m.cols));
+  b.values = m;
+  b.rows = rows;
+  b.cols = cols;
+  put(figure({b}, style()));
 }
 
 void Page::show_tape(const Tape& any) {
@@ -231,9 +252,8 @@ int Page::done() {
   for (const Verdict& v : verdicts_) wrong += !v.ok;
   flush();
   if (steps_) glass_step(section_.c_str(), steps_);
-  if (options.spell_row >= 0 && !spelled_) {
-    throw InputError("--at " + asked() + ": this lesson shows no matrix of that name" + (options.at.empty() ? " (--at NAME chooses another)" : ""));
-  }
+  refuse_unknown(true);
+  if (options.spell_row >= 0 && !spelled_) spell_by_name();
   if (options.json) {
     pending_ = json();
   } else if (!options.csv.empty()) {

@@ -47,8 +47,10 @@ class Page {
   // ---- telling
   void say(const std::string& text);  // one paragraph; UTF-8, at most 80 columns a line
   void step(const char* name, const std::string& formula, const std::string& note = "");  // a numbered heading
-  void turn_back(const std::string& text);  // from here on the steps are "Back 1", "Back 2", ...
+  void part(const std::string& name, const std::string& text);  // from here on the steps are "Back 1", "Back 2", ...
   void show(std::initializer_list<Var>, const Labels& rows = {}, const Labels& cols = {});
+  void show_matrix(const char* name, Mat, const Labels& rows = {}, const Labels& cols = {});  // not a line of the tape
+  void label(Var v, const Labels& rows, const Labels& cols = {}) { axes_[v.id] = {rows, cols}; }  // without showing it
   void show_row_sums(Var A, const Labels& rows = {}, const Labels& cols = {});  // softmax rows end with their sum
   void show_tape(const Tape&);
   void spell(Var, int row, int col);  // the arithmetic behind one entry
@@ -94,7 +96,9 @@ class Page {
   std::string verdict_of_gradient(Var);
   bool report(const std::string& claim, bool ok, const std::string& text);
   static std::string below(double tolerance);  // "ok (< 1e-7)"
+  void spell_by_name();  // a line that the lesson named but did not show
   void asked_spelling(std::initializer_list<Var>, bool gradient);
+  void refuse_unknown(bool at_end) const;
   void begin();                  // the heading, before the first step
   void put(const std::string&);  // to the screen, unless -q, --json or --csv
   void flush();
@@ -110,9 +114,9 @@ class Page {
   Var root_;
   Matrix seed_;
   std::string pending_, csv_, section_;
-  std::string way_;  // "Back " on the way back
+  std::string part_;  // "Back " on the way back
   int steps_ = 0, headings_ = 0;
-  bool begun_ = false, spelled_ = false;
+  bool begun_ = false, spelled_ = false, random_ = false;
 };
 
 int fail(const char* lesson, const std::exception&);

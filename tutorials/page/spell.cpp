@@ -24,6 +24,15 @@ static std::string sum_of_products(const Pairs& pairs) {
   return text.empty() ? "0" : text;
 }
 
+// The factor of y = s x, from the entry that shows it best.
+static std::string scale_of(const Node& y, Mat x) {
+  double best = 0, s = 0;
+  for (int r = 0; r < x.rows; ++r)
+    for (int c = 0; c < x.cols; ++c)
+      if (std::fabs(x(r, c)) > best) best = std::fabs(x(r, c)), s = double(y.value(r, c)) / double(x(r, c));
+  return best > 0 ? factor(s) : "s";
+}
+
 struct Speller {
   const Page& page;
   Tape& tape;
@@ -45,7 +54,6 @@ struct Speller {
   std::string forward(int id, int r, int c) const {
     const Node& n = tape.nodes[std::size_t(id)];
     const std::string op = n.op;
-    if (!n.rule) return "given";
     const Mat a = tape.nodes[std::size_t(n.in[0])].value;
     const Mat b = n.n_in > 1 ? tape.nodes[std::size_t(n.in[1])].value : Mat{};
     Pairs pairs;
@@ -56,7 +64,7 @@ struct Speller {
     if (op == "scale") {
       const Node& in = tape.nodes[std::size_t(n.in[0])];
       const std::string inner = in.rule ? "(" + forward(n.in[0], r, c) + ")" : factor(a(r, c));
-      return (a(r, c) == 0 ? "0" : factor(n.value(r, c) / a(r, c))) + "·" + inner;
+      return scale_of(n, a) + "·" + inner;
     }
     if (op == "softmax") {
       double m = -HUGE_VAL;
@@ -116,7 +124,8 @@ struct Speller {
     }
     if (op == "mul") return factor(dy(r, c)) + "·" + factor(tape.nodes[std::size_t(n.in[1 - slot])].value(r, c));
     if (op == "exp") return factor(dy(r, c)) + "·" + factor(n.value(r, c));
-    if (op == "scale" && x(r, c) != 0) return factor(n.value(r, c) / x(r, c)) + "·" + factor(dy(r, c));
+    if (op == "scale") return scale_of(n, x) + "·" + factor(dy(r, c));
+    if (op == "add" || op == "add_row" || op == "add_col") return factor(dy(r, c)) + "·1";
     return "";
   }
 
@@ -150,6 +159,7 @@ void Page::spell(Var v, int row, int col) {
   begin();
   const Speller speller{*this, tape};
   const Mat m = v.value();
+  if (!tape.node(v).rule) return put(spelled(fmt::format("   {} = {}, given\n", speller.place(v.id, row, col, false), plain(double(m(row, col))))));
   const std::string line = fmt::format("   {} = {} = {}", speller.place(v.id, row, col, false), speller.forward(v.id, row, col),
                                        plain(double(m(row, col))));
   put(wrapped(spelled(line), options.width));
@@ -165,6 +175,17 @@ void Page::spell_gradient(Var v, int row, int col) {
   if (parts.size() == 1) return put(wrapped(spelled(place + " = " + parts[0]), options.width));
   put(spelled(fmt::format("{} = {}, the sum of\n", place, total)));
   for (const std::string& part : parts) put(wrapped(spelled("      " + part), options.width));
+}
+
+void Page::spell_by_name() {
+  for (int id = int(tape.nodes.size()) - 1; id >= 0 && !spelled_; --id) {
+    const Var v = tape.var(id);
+    const bool gradient = "d" + name_of(v) == asked() && v.has_grad();
+    if (gradient || name_of(v) == asked()) asked_spelling({v}, gradient);
+  }
+  if (!spelled_) {
+    throw InputError("--at " + asked() + ": this lesson has no matrix of that name" + (options.at.empty() ? " (--at NAME chooses another)" : ""));
+  }
 }
 
 void Page::asked_spelling(std::initializer_list<Var> vars, bool gradient) {
