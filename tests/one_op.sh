@@ -47,7 +47,7 @@ stage() {
   else
     failed=$((failed + 1))
     printf 'FAILED  %4d s  %s\n' $((SECONDS - start)) "$1"
-    if grep -q 'error:' "$work/log"; then grep -A 6 'error:' "$work/log"; else tail -n 40 "$work/log"; fi >"$work/why"
+    grep -A 6 -E 'error:|CMake Error' "$work/log" >"$work/why" || cp "$work/log" "$work/why"
     sed -n '1,40s/^/    /p' "$work/why"
     exit 1
   fi

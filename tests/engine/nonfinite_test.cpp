@@ -104,14 +104,19 @@ TEST_CASE("an overflow that a mask leaves out does no harm") {
   CHECK(bit_difference(b.grad(), Matrix{{-2, 0, -0.75}}) == "");
 }
 
+static Var product(int which, Var a, Var b) {
+  return which == 0 ? matmul(a, b) : which == 1 ? matmul_nt(a, b) : attention(a, b, b, 1);
+}
+
 TEST_CASE("the operands of a product are shown without an entry, for no single one is to blame") {
-  Tape tape;
-  tape.watch_nonfinite = true;
   const double large = sizeof(Real) == 8 ? 1e200 : 1e30;
-  const Var a = tape.input(Matrix{{1, large}, {2, 3}}, "a"), b = tape.input(Matrix{{1, 2}, {large, 3}}, "b");
-  const std::string text = story(tape, matmul(a, b));
-  CHECK_THAT(text,
-             ContainsSubstring("entry [0,0] = inf of %2 matmul") && ContainsSubstring("from %0 input \"a\", 2 x 2\n"));
+  for (int which : {0, 1, 2}) {
+    Tape tape;
+    tape.watch_nonfinite = true;
+    const Var a = tape.input(Matrix{{1, large}, {2, 3}}, "a"), b = tape.input(Matrix{{large, large}, {large, 1}}, "b");
+    const std::string text = story(tape, product(which, a, b));
+    CHECK_THAT(text, ContainsSubstring("entry [0,0] = ") && ContainsSubstring("from %0 input \"a\", 2 x 2\n"));
+  }
 }
 
 TEST_CASE("a row that was used for every row is shown at its own entry") {

@@ -1,5 +1,4 @@
 // What every op must pass, derived from its row in tests/op_cases.cpp.
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -186,7 +185,7 @@ TEST_CASE("every op works on one row, one column, one entry and nothing") {
 // One size of one input too large by one: refused, unless no other input depends on it.
 TEST_CASE("every op refuses a wrong shape by name and records nothing") {
   for (const OpCase& c : op_cases()) {
-    if (c.op() == "weights_of") continue;  // takes one line, of any shape: see below
+    if (c.op() == "weights_of") continue;  // takes one line, of any shape: see ops_test.cpp
     std::string letters;
     for (const std::string& s : c.shapes) letters += s;
     for (std::size_t bad = 0; bad <= letters.size(); ++bad) {
@@ -243,45 +242,6 @@ TEST_CASE("every backend agrees with the CPU") {
       }
     }
   }
-}
-
-// ---- what one op has and others have not
-
-TEST_CASE("gather_rows refuses an index below 0") {
-  Tape tape;
-  const Var table = tape.input(Matrix{{1}, {2}}, "table");
-  const int ids[] = {1, -1};
-  CHECK_THROWS_AS(gather_rows(table, ids, 2), ShapeError);
-}
-
-TEST_CASE("weights_of refuses what attention has not made") {
-  Tape tape;
-  const Var x = tape.input(Matrix{{1, 2}}, "x");
-  CHECK_THROWS_AS(weights_of(x), TapeError);
-  CHECK_THROWS_AS(weights_of(softmax(x)), TapeError);
-}
-
-TEST_CASE("row_max sends the gradient of a tie to the first") {
-  Tape tape;
-  const Var x = tape.input(Matrix{{1, 3, 3, 3}}, "x");
-  tape.backward(row_max(x));
-  CHECK(bit_difference(x.grad(), Matrix{{0, 1, 0, 0}}) == "");
-}
-
-// In float, 2^24 + 1 is 2^24 again: a running sum in float would lose every 1.
-TEST_CASE("sums do not lose small numbers beside a large one") {
-  Tape tape;
-  const Matrix row{{16777216, 1, 1, 1, 1, 1, 1, 1, 1}};
-  Matrix column({9, 1});
-  for (int i = 0; i < 9; ++i) column(i, 0) = row(0, i);
-  CHECK(sum(tape.input(row, "x")).value()(0, 0) == 16777224);
-  CHECK(row_sum(tape.input(row, "x")).value()(0, 0) == 16777224);
-  CHECK(col_sum(tape.input(column, "x")).value()(0, 0) == 16777224);
-
-  // the denominator of softmax: 1 + 4000 e^-17.5 = 1.0001
-  Matrix scores({1, 4001});
-  for (int j = 1; j < 4001; ++j) scores(0, j) = Real(-17.5);
-  CHECK(softmax(tape.input(scores, "e")).value()(0, 0) == Approx(1 / (1 + 4000 * std::exp(-17.5))).epsilon(1e-6));
 }
 
 // ---- the catalogue

@@ -1,9 +1,16 @@
 # Shared by tutorials/run and tests/run: what is missing, and a quiet build. Sourced from the project's root.
 yes=${yes:-}
 
-has_header() { printf '#include <%s>\n' "$1" | "$compiler" -x c++ -std=c++20 -E - >/dev/null 2>&1; }
+# Is one of the headers "a.h|b.h" there?
+has_header() {
+  local header
+  for header in ${1//|/ }; do
+    printf '#include <%s>\n' "$header" | "$compiler" -x c++ -std=c++20 -E - >/dev/null 2>&1 && return
+  done
+  return 1
+}
 
-# Fills the array `missing` with Debian packages.
+# Fills the array `missing` with Debian packages. Each argument is PACKAGE:HEADER, the header shows that it is there.
 look_for() {
   missing=()
   compiler=$(command -v c++ || command -v g++ || command -v clang++ || true)
@@ -51,9 +58,8 @@ need() {
 }
 
 need_for_lessons() { need libfmt-dev:fmt/format.h libcli11-dev:CLI/CLI.hpp; }
-need_for_tests() {  # Catch2 2 has catch.hpp, Catch2 3 has catch_all.hpp: either will do
-  need libfmt-dev:fmt/format.h libcli11-dev:CLI/CLI.hpp
-  has_header catch2/catch_all.hpp || need catch2:catch2/catch.hpp
+need_for_tests() {  # Catch2 2 has catch.hpp, Catch2 3 has catch_all.hpp
+  need libfmt-dev:fmt/format.h libcli11-dev:CLI/CLI.hpp "catch2:catch2/catch.hpp|catch2/catch_all.hpp"
 }
 
 # build PRESET TARGET...: quiet, with a progress line on a terminal; the log is shown if it fails.
