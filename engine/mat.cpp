@@ -1,5 +1,6 @@
 #include "engine/mat.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "engine/backend.h"

@@ -1,5 +1,6 @@
 #include "engine/io/csv.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <vector>

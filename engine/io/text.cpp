@@ -1,5 +1,6 @@
 #include "engine/io/text.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

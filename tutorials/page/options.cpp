@@ -2,6 +2,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <tuple>
+
 #include "tutorials/page/terminal.h"
 
 namespace glass {

@@ -73,7 +73,7 @@ build() {
     cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2; exit 2; }
   fi
   if ! cmake --build --preset "$preset" -j "$jobs" ${1:+--target "$@"} 2>&1 | tee "$log" | progress; then
-    grep -E -A 12 'error|Error|\*\*\*' "$log" >&2 || tail -n 30 "$log" >&2
+    grep -E -A 12 '(: |^)(fatal )?error[: ]|undefined reference|\*\*\*' "$log" >&2 || tail -n 30 "$log" >&2
     exit 2
   fi
 }

@@ -3,6 +3,7 @@
 // backward alone), with the products written out where the line is a product.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tutorials/page/page.h"
