@@ -23,7 +23,7 @@ std::string Page::json() const {
   doc["schema"] = 1;
   doc["program"] = "glassgrad";
   doc["lesson"] = options.lesson;
-  doc["title"] = lesson_info(options.lesson).title;
+  doc["title"] = lesson_info(options.lesson.c_str()).title;
   doc["command"] = options.command;
   doc["seed"] = options.seed;
   doc["words"] = words_;

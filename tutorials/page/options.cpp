@@ -6,21 +6,22 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <tuple>
 
 #include "tutorials/page/terminal.h"
 
 namespace glass {
 
-const LessonInfo& lesson_info(const std::string& number) {
+const LessonInfo& lesson_info(const char* number) {
   for (int i = 0; i < n_lessons; ++i)
-    if (number == lessons[i].number) return lessons[i];
-  throw std::logic_error("lesson " + number + " is not in tutorials/lessons.json");
+    if (std::strcmp(number, lessons[i].number) == 0) return lessons[i];
+  throw std::logic_error(std::string("lesson ") + number + " is not in tutorials/lessons.json");
 }
 
-const LessonInfo* lesson_after(const std::string& number) {
+const LessonInfo* lesson_after(const char* number) {
   for (int i = 0; i < n_lessons; ++i)
-    if (lessons[i].core && number < lessons[i].number) return &lessons[i];
+    if (lessons[i].core && std::strcmp(number, lessons[i].number) < 0) return &lessons[i];
   return nullptr;
 }
 

@@ -37,8 +37,8 @@ struct LessonInfo {
 };
 extern const LessonInfo lessons[];  // made from tutorials/lessons.json
 extern const int n_lessons;
-const LessonInfo& lesson_info(const std::string& number);
-const LessonInfo* lesson_after(const std::string& number);  // on the core path; nullptr at its end
+const LessonInfo& lesson_info(const char* number);
+const LessonInfo* lesson_after(const char* number);  // on the core path; nullptr at its end
 
 // Parses, and leaves the program itself: exit code 0 after --help or --version, 2 after a mistake (one line on
 // standard error that names the option and the value).

@@ -124,7 +124,7 @@ void Page::begin() {
   if (begun_) return;
   begun_ = true;
   refuse_unknown(false);
-  const LessonInfo& info = lesson_info(options.lesson);
+  const LessonInfo& info = lesson_info(options.lesson.c_str());
   const std::string seed = random_ ? fmt::format("   (--seed {})", options.seed) : "";
   put(spelled(fmt::format("{}  {}{}\n{}\n{}", info.number, info.title, seed, info.claim, cut_note_)));
 }
@@ -261,7 +261,7 @@ int Page::done() {
     if (csv_.empty()) throw InputError("--csv " + options.csv + ": this lesson shows no matrix of that name");
     pending_ = csv_;
   } else {
-    const LessonInfo* next = lesson_after(options.lesson);
+    const LessonInfo* next = lesson_after(options.lesson.c_str());
     if (options.verbose) pending_ += "\nThe whole tape:\n" + tape_table(tape, style());
     for (const Verdict& v : verdicts_) {
       if (!v.ok || options.verbose) pending_ += spelled(fmt::format("   {:<58} {}\n", v.claim, v.text));
