@@ -151,6 +151,16 @@ TEST_CASE("includes never point back") {
   }
 }
 
+TEST_CASE("no #if mentions CUDA outside engine/cuda") {
+  const std::regex conditional("\n[ \t]*#[ \t]*(if|ifdef|ifndef|elif)[^\n]*CUDA");
+  for (const char* room : {"engine", "layers", "tutorials", "tests"}) {
+    for (const fs::path& p : sources(room)) {
+      INFO(p.string());
+      CHECK((fs::relative(p, root).string().rfind("engine/cuda", 0) == 0 || !std::regex_search("\n" + read(p), conditional)));
+    }
+  }
+}
+
 TEST_CASE("only one file includes CLI11, and errors.h stays free of fmt") {
   int with_cli = 0;
   for (const char* room : {"engine", "layers", "tutorials"}) {

@@ -21,11 +21,11 @@ static std::string env(const char* name) {
   return value ? value : "";
 }
 
-static bool is_terminal() {
+bool is_terminal(int descriptor) {
 #ifdef _WIN32
-  return _isatty(1);
+  return _isatty(descriptor);
 #else
-  return isatty(1);
+  return isatty(descriptor);
 #endif
 }
 
@@ -41,13 +41,13 @@ bool utf8_locale() {
 
 bool use_color(const std::string& when) {
   if (when != "auto") return when == "always";
-  return is_terminal() && env("NO_COLOR").empty() && env("TERM") != "dumb";
+  return is_terminal(1) && env("NO_COLOR").empty() && env("TERM") != "dumb";
 }
 
 int terminal_width() {
 #ifndef _WIN32
   winsize size{};
-  if (is_terminal() && ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 && size.ws_col <= 1000) return size.ws_col;
+  if (is_terminal(1) && ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 && size.ws_col <= 1000) return size.ws_col;
 #endif
   return 80;
 }
