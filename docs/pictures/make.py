@@ -56,11 +56,11 @@ def svg(lines, title):
 
 
 def lesson(name):
-    for preset in ("release", "test", "debug"):
-        program = ROOT / "build" / preset / "tutorials" / name
-        if program.exists():
-            return subprocess.run([program, "--color", "always", "--width", "80"], check=True, capture_output=True,
-                                  text=True, env={"LC_ALL": "C.UTF-8"}).stdout.splitlines()
+    programs = [ROOT / "build" / preset / "tutorials" / name for preset in ("release", "test", "debug")]
+    programs = sorted((p for p in programs if p.exists()), key=lambda p: p.stat().st_mtime)
+    if programs:  # the one built last
+        return subprocess.run([programs[-1], "--color", "always", "--width", "80"], check=True, capture_output=True,
+                              text=True, env={"LC_ALL": "C.UTF-8"}).stdout.splitlines()
     sys.exit(f"{name} is not built")
 
 
