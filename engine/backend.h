@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
+#include "engine/functions.h"
 #include "engine/mat.h"
 
 namespace glass {
@@ -37,13 +39,33 @@ struct Backend {
   virtual void mul(Mat a, Mat b, Mat y) = 0;
   virtual void div(Mat a, Mat b, Mat y) = 0;
   virtual void scale(Mat x, Real s, Mat y) = 0;     // y = s x
-  virtual void exp(Mat x, Mat y) = 0;
+  virtual void map(Function f, Mat x, Mat y) = 0;       // y = f(x)
+  virtual void map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx) = 0;  // dx += dy ∘ f'(x), 0 where dy is 0
   virtual void add_scaled(Real s, Mat x, Mat y) = 0;    // y += s x
   virtual void add_product(Mat a, Mat b, Mat y) = 0;    // y += a ∘ b
   // the two halves of y = a / b, each 0 where dy is 0 (a singular slope times no gradient is no gradient)
   virtual void div_backward_left(Mat dy, Mat b, Mat da) = 0;           // da += dy / b
   virtual void div_backward_right(Mat dy, Mat y, Mat b, Mat db) = 0;   // db -= dy ∘ y / b
 
+  virtual void maximum(Mat a, Mat b, Mat y) = 0;        // a tie is a's; a NaN is passed on
+  virtual void maximum_backward(Mat a, Mat b, Mat dy, Mat da, Mat db) = 0;  // da or db may be without memory
+  virtual void pow(Mat a, Mat b, Mat y) = 0;            // a^b
+  virtual void pow_backward_left(Mat a, Mat b, Mat dy, Mat da) = 0;         // da += dy b a^(b-1)
+  virtual void pow_backward_right(Mat a, Mat b, Mat y, Mat dy, Mat db) = 0; // db += dy y ln a, 0 for a = 0, b >= 0
+  virtual void clamp(Mat x, Real low, Real high, Mat y) = 0;
+  virtual void clamp_backward(Mat x, Real low, Real high, Mat dy, Mat dx) = 0;  // dx += dy inside [low, high]
+  virtual void bce_logits(Mat x, Mat t, Mat y) = 0;     // y = t softplus(-x) + (1-t) softplus(x), with 0 ∞ = 0
+  virtual void bce_logits_backward(Mat x, Mat t, Mat dy, Mat dx) = 0;       // dx += dy (sigmoid(x) - t)
+  virtual void dropout(Mat x, double p, std::uint64_t seed, Mat y) = 0;     // y = kept ? x / (1-p) : 0
+  virtual void dropout_backward(Mat dy, double p, std::uint64_t seed, Mat dx) = 0;  // the same choice again, added
+
+  // one number against all
+  virtual void add_number(Mat x, Real s, Mat y) = 0;    // y = x + s
+  virtual void mul_scalar(Mat x, Mat s, Mat y) = 0;     // y_ij = x_ij s, s is 1 x 1
+  virtual void add_mul_scalar(Mat x, Mat s, Mat y) = 0; // y_ij += x_ij s
+  virtual void add_quotient(Mat a, Mat b, Mat y) = 0;   // y_ij += a_ij / b_ij, 0 where b is 0
+  virtual void add_sum(Mat x, Mat y) = 0;               // y is 1 x 1:  y += Σ_ij x_ij
+  virtual void add_dot(Mat a, Mat b, Mat y) = 0;        // y is 1 x 1:  y += Σ_ij a_ij b_ij
   virtual void add_scalar(Mat x, Mat s, Mat y) = 0; // y_ij = x_ij + s, s is 1 x 1     y may be x
 
   // a 1 x C row or an R x 1 column against every row or column of an R x C matrix
@@ -54,16 +76,55 @@ struct Backend {
   virtual void div_col_backward(Mat dy, Mat c, Mat dx) = 0;             // dx_ij += dy_ij / c_i, 0 where dy is 0
   virtual void div_col_backward_col(Mat dy, Mat y, Mat c, Mat dc) = 0;  // dc_i  -= Σ_j dy_ij y_ij / c_i
 
+  virtual void sub_row(Mat x, Mat r, Mat y) = 0;    // y_ij = x_ij - r_j
+  virtual void mul_row(Mat x, Mat r, Mat y) = 0;    // y_ij = x_ij r_j
+  virtual void div_row(Mat x, Mat r, Mat y) = 0;    // y_ij = x_ij / r_j
+  virtual void mul_col(Mat x, Mat c, Mat y) = 0;    // y_ij = x_ij c_i
+  virtual void add_mul_row(Mat x, Mat r, Mat y) = 0;    // y_ij += x_ij r_j
+  virtual void add_mul_col(Mat x, Mat c, Mat y) = 0;    // y_ij += x_ij c_i
+  virtual void div_row_backward(Mat dy, Mat r, Mat dx) = 0;             // dx_ij += dy_ij / r_j, 0 where dy is 0
+  virtual void div_row_backward_row(Mat dy, Mat y, Mat r, Mat dr) = 0;  // dr_j  -= Σ_i dy_ij y_ij / r_j
+
   // reductions, accumulated in double. A row (column) of no elements sums to 0.
   virtual void sum(Mat x, Real s, Mat y) = 0;       // y is 1 x 1:  y = s Σ_ij x_ij
   virtual void add_row_sums(Real s, Mat x, Mat y) = 0;  // y is R x 1:  y_i += s Σ_j x_ij
   virtual void add_col_sums(Real s, Mat x, Mat y) = 0;  // y is 1 x C:  y_j += s Σ_i x_ij
-  virtual void row_max(Mat x, Mat y, Ints where) = 0;   // y_i = x_ik, k = where_i: the first maximum, or the first NaN
-  virtual void take_at(Mat x, Ints where, Mat y) = 0;   // y_i = x_ik, k = where_i
-  virtual void add_at(Mat dy, Ints where, Mat dx) = 0;  // dx_ik += dy_i, k = where_i
+  virtual void add_row_dots(Mat a, Mat b, Mat y) = 0;   // y is R x 1:  y_i += Σ_j a_ij b_ij
+  virtual void add_col_dots(Mat a, Mat b, Mat y) = 0;   // y is 1 x C:  y_j += Σ_i a_ij b_ij
+  virtual void norm(Mat x, Mat y) = 0;                  // y is 1 x 1:  √(Σ_ij x_ij²)
+  // the first maximum, or the first NaN, of each row, each column, or all. where: its place, row · C + column
+  virtual void row_max(Mat x, Mat y, Ints where) = 0;
+  virtual void col_max(Mat x, Mat y, Ints where) = 0;
+  virtual void max(Mat x, Mat y, Ints where) = 0;
+  virtual void take_at(Mat x, Ints where, Mat y) = 0;   // entry k of y = the entry of x at place where_k
+  virtual void add_at(Mat dy, Ints where, Mat dx) = 0;  // the entry of dx at place where_k += entry k of dy
 
   // products
   virtual void matmul(Product, Mat a, Mat b, Mat c, bool accumulate) = 0;  // c = (or +=) op(a) op(b)
+
+  virtual void transpose(Mat x, Mat y) = 0;             // y_ij = x_ji
+  virtual void add_transposed(Mat x, Mat y) = 0;        // y_ij += x_ji
+  // X: T x A, W: K A x C, Y: T x C.   Y_t += Σ_k X_(t+k-left) W_k   W_k: rows k A to (k+1) A; outside X is 0
+  virtual void conv1d(Mat X, Mat W, int left, Mat Y) = 0;               // overwrites Y
+  virtual void conv1d_backward_x(Mat dY, Mat W, int left, Mat dX) = 0;
+  virtual void conv1d_backward_w(Mat X, Mat dY, int left, Mat dW) = 0;
+
+  // norms of each row, in double inside: y = (x - mean) rstd ∘ gain + bias, rstd = 1 / √(variance + eps)
+  virtual void layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) = 0;
+  virtual void layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) = 0;
+  virtual void rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) = 0;  // y = x rrms ∘ gain, rrms = 1 / √(mean x² + eps)
+  virtual void rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain) = 0;
+
+  // losses. Targets are class numbers; a row whose target is `ignore` does not count.
+  virtual void cross_entropy(Mat x, Ints targets, int ignore, double smoothing, Mat P, Mat y) = 0;  // P = softmax(x)
+  virtual void cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx) = 0;
+  virtual void kl(Mat p, Mat log_q, Mat y) = 0;         // y_i = Σ_j p_ij (ln p_ij - log_q_ij), with 0 · anything = 0
+  virtual void kl_backward(Mat p, Mat dy, Mat dlog_q) = 0;  // dlog_q_ij -= p_ij dy_i
+
+  virtual void log_sum_exp(Mat x, Mat y) = 0;           // y_i = ln Σ_j e^(x_ij); -inf for a row of -inf
+  virtual void log_sum_exp_backward(Mat x, Mat dy, Mat dx) = 0;  // dx_ij += e^(x_ij - lse_i) dy_i
+  virtual void log_softmax_rows(Mat x, Mat y) = 0;      // y_ij = x_ij - ln Σ_k e^(x_ik)
+  virtual void log_softmax_rows_backward(Mat y, Mat dy, Mat dx) = 0;    // dx_ij += dy_ij - e^(y_ij) Σ_k dy_ik
 
   // softmax of each row; a row that is all -inf gives a row of zeros.   y may be x
   virtual void softmax_rows(Mat x, Mat y) = 0;
@@ -72,6 +133,8 @@ struct Backend {
   // selection by a mask: no product, so a NaN that is not taken stays out.   y may be x
   virtual void select(Mat x, Keep keep, Real other, Mat y) = 0;   // y = keep ? x : other
   virtual void add_selected(Mat dy, Keep keep, Mat dx) = 0;       // dx += keep ? dy : 0
+  virtual void choose(Mat a, Mat b, Keep keep, Mat y) = 0;        // y = keep ? a : b
+  virtual void add_unselected(Mat dy, Keep keep, Mat dx) = 0;     // dx += keep ? 0 : dy
   // rows of x are keys; keep is queries x keys. A key that no query may use is left out.
   virtual void select_seen(Mat x, Keep keep, Mat y) = 0;          // y_j = (any keep_ij) ? x_j : 0
   virtual void add_seen(Mat dy, Keep keep, Mat dx) = 0;           // dx_j += (any keep_ij) ? dy_j : 0

@@ -71,6 +71,7 @@ static Layout plan(const Block& b, const Style& style) {
   const bool edges = long(b.values.rows) * b.values.cols > kSummarise;
   Layout l{b, style, shown(b.values.rows, edges), shown(b.values.cols, edges), scientific(b.values, style.digits)};
   l.cell = style.digits + 3;  // sign, one digit, point, decimals
+  for (double x : b.extra) l.cell = std::max(l.cell, display_width(number(x, style.digits)));
   for (int r : l.rows) {
     for (int c : l.cols) {
       l.cell = std::max(l.cell, display_width(l.text(r, c)));
@@ -151,7 +152,14 @@ static std::string alone(const Block& b, const Style& style) {
   return out;
 }
 
+static bool same_rows(const Block& a, const Block& b) { return a.values.rows == b.values.rows && a.rows == b.rows; }
+
 std::string figure(const std::vector<Block>& blocks, const Style& style) {
+  for (std::size_t i = 1; i < blocks.size(); ++i) {  // row labels are drawn once, for all
+    if (same_rows(blocks[0], blocks[i])) continue;
+    const auto middle = blocks.begin() + std::ptrdiff_t(i);
+    return figure({blocks.begin(), middle}, style) + figure({middle, blocks.end()}, style);
+  }
   std::vector<Lines> parts;
   int width = 0;
   for (const Block& b : blocks) {

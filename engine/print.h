@@ -29,7 +29,7 @@ struct Block {
   std::vector<bool> hidden;         // row by row: true is drawn as a dot, not as 0.0000; empty: nothing is hidden
 };
 
-// Side by side where they fit into style.width, else one below the other; a block that is too wide alone is cut
+// Side by side where they have the same rows and fit into style.width, else one below the other; a block that is too wide alone is cut
 // into bands of columns, and one of more than 1000 entries shows 3 rows and columns of each edge.
 std::string figure(const std::vector<Block>&, const Style&);
 

@@ -29,17 +29,17 @@ Var Tape::push(const Node& line, Where where) {
   return {this, int(nodes.size()) - 1, age};
 }
 
-Var Tape::append(Op* op, Shape out, std::initializer_list<Var> in, Where where) {
+Var Tape::append(Op* op, Shape out, const Var* in, int n_in, Where where) {
   Node n;
   n.op = op->name();
   n.rule = op;
-  n.n_in = int(in.size());
-  int* ids = static_cast<int*>(ops_.take(in.size() * sizeof(int), alignof(int)));
+  n.n_in = n_in;
+  int* ids = static_cast<int*>(ops_.take(std::size_t(n_in) * sizeof(int), alignof(int)));
   n.in = ids;
-  for (Var v : in) {
-    check(v, n.op);
-    *ids++ = v.id;
-    n.needs_grad |= nodes[std::size_t(v.id)].needs_grad;
+  for (int i = 0; i < n_in; ++i) {
+    check(in[i], n.op);
+    ids[i] = in[i].id;
+    n.needs_grad |= nodes[std::size_t(in[i].id)].needs_grad;
   }
   n.needs_grad &= recording;
   n.value = scratch(out);

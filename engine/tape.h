@@ -103,13 +103,21 @@ class Tape {
 
   Var view(Var, int r0, int c0, int nr, int nc, Where = {});  // a block: free, and a gradient through it needs no code
 
+  Var rows(Var v, int first, int n, Where where = {}) { return view(v, first, 0, n, v.shape().cols, where); }
+  Var cols(Var v, int first, int n, Where where = {}) { return view(v, 0, first, v.shape().rows, n, where); }
+
   Var expose(Mat field, const char* name, Where = {});  // a constant line over memory that an op keeps
 
   // Records an op: makes T from args, runs its forward, appends the line. Called by the builders in engine/ops.
   template <class T, class... Args>
   Var record(Shape out, std::initializer_list<Var> in, Where where, Args... args) {
     static_assert(std::is_trivially_destructible_v<T>, "an op lives in the arena: no destructor ever runs");
-    return append(new (ops_.take(sizeof(T), alignof(T))) T(args...), out, in, where);
+    return append(new (ops_.take(sizeof(T), alignof(T))) T(args...), out, in.begin(), int(in.size()), where);
+  }
+  template <class T, class... Args>
+  Var record_many(Shape out, const Var* in, int n, Where where, Args... args) {  // any number of operands: concatenation
+    static_assert(std::is_trivially_destructible_v<T>, "an op lives in the arena: no destructor ever runs");
+    return append(new (ops_.take(sizeof(T), alignof(T))) T(args...), out, in, n, where);
   }
 
   // Memory of the tape for an op's own fields, with the lifetime of the recording.
@@ -155,7 +163,7 @@ class Tape {
   friend struct Var;
   friend struct Scope;
   Var push(const Node&, Where);
-  Var append(Op*, Shape out, std::initializer_list<Var> in, Where);
+  Var append(Op*, Shape out, const Var* in, int n, Where);
   Var append_leaf(const char* op, Mat values, const char* name, bool needs_grad, Where);
   void check(Var, const char* what) const;
   Mat carve(Arena&, Shape);

@@ -6,14 +6,19 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-Mat Var::value() const { return tape->node(*this).value; }
+static const Node& line_of(Var v) {
+  if (!v.tape) throw TapeError("an empty Var was used: nothing was recorded into it yet");
+  return v.tape->node(v);
+}
 
-Shape Var::shape() const { return tape->node(*this).value.shape(); }
+Mat Var::value() const { return line_of(*this).value; }
 
-bool Var::has_grad() const { return tape->node(*this).grad.data != nullptr; }
+Shape Var::shape() const { return line_of(*this).value.shape(); }
+
+bool Var::has_grad() const { return line_of(*this).grad.data != nullptr; }
 
 Mat Var::grad() const {
-  const Node& n = tape->node(*this);
+  const Node& n = line_of(*this);
   if (!n.grad.data) {
     throw TapeError(label(*tape, id) + (n.needs_grad ? " has no gradient: no backward() has reached it"
                                                      : " has no gradient: it is a constant, or made of constants only"));
@@ -22,7 +27,7 @@ Mat Var::grad() const {
 }
 
 Var Var::named(const char* name) const {
-  tape->check(*this, "named");
+  line_of(*this);
   tape->nodes[std::size_t(id)].name = tape->intern(name);
   return *this;
 }

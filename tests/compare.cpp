@@ -36,7 +36,8 @@ Matrix identity(int n) {
   return m;
 }
 
-static bool close(Real got, Real want, Tolerance t) {  // false for NaN
+static bool close(Real got, Real want, Tolerance t) {  // false for NaN; an infinity is close to itself
+  if (got == want) return true;
   return std::fabs(double(got) - double(want)) <= t.absolute + t.relative * std::fabs(double(want));
 }
 

@@ -18,21 +18,42 @@ struct OpCase {
   Table (*reference)(const Table* x);
 
   // Where an op needs more than that.
-  Var (*wrong)(const Var* x) = nullptr;  // a mask or an index that does not fit: must throw ShapeError
-  void (*prepare)(Mat x) = nullptr;      // changes the random inputs, here to hard ones
-  char never_zero = 0;                   // the letter of a size that must not be 0
-  bool constant = false;                 // no gradient goes through
+  Var (*wrong)(const Var* x) = nullptr;     // a mask or an index that does not fit: must throw ShapeError
+  void (*prepare)(const Mat* x) = nullptr;  // changes the random inputs: to hard ones, or away from a kink
+  const char* never_zero = "";              // the letters of the sizes that must not be 0
+  bool constant = false;                    // no gradient goes through
+  unsigned targets = 0;                     // bit i: input i must not want a gradient, it would get none
 
   std::string op() const;  // the name up to the comma
+  bool sends_to(std::size_t input) const { return !(targets >> input & 1); }
 };
 
 const std::vector<OpCase>& op_cases();
+const std::vector<OpCase>& more_op_cases();  // part of op_cases()
+
+// A mask for the ops that take one. They copy it, so it may go away after the call.
+struct TestMask {
+  std::vector<unsigned char> allowed;
+  Keep keep;
+
+  TestMask(int queries, int keys) {
+    for (int i = 0; i < queries; ++i)
+      for (int j = 0; j < keys; ++j) allowed.push_back(sees(i, j));
+    keep = {allowed.data(), queries, keys};
+  }
+};
+
+// Row i moves to 1000 (i - 1): exp of it overflows or is 0, and one maximum for all rows does not help.
+void far_apart(const Mat* x);
+// One entry of each row is 1000 above the others, the second or the last.
+void one_ahead(const Mat* x);
 
 // The letters as numbers. No two of them are alike, so that a mix-up of rows and columns does not fit.
 struct Sizes {
   int R = 3, C = 5, K = 4, M = 6;
 
   int& of(char letter);
+  int number(char letter) const;  // also of '1', which is 1, and of 'T', which is kTaps K
   std::vector<Shape> shapes(const OpCase&) const;
 };
 

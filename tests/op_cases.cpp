@@ -3,18 +3,6 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-// A mask for the ops that take one. They copy it, so it may go away after the call.
-struct TestMask {
-  std::vector<unsigned char> allowed;
-  Keep keep;
-
-  TestMask(int queries, int keys) {
-    for (int i = 0; i < queries; ++i)
-      for (int j = 0; j < keys; ++j) allowed.push_back(sees(i, j));
-    keep = {allowed.data(), queries, keys};
-  }
-};
-
 static Var build_add(const Var* x) { return add(x[0], x[1]); }
 static Var build_sub(const Var* x) { return sub(x[0], x[1]); }
 static Var build_mul(const Var* x) { return mul(x[0], x[1]); }
@@ -66,13 +54,18 @@ static Var gather_beyond(const Var* x) {
   return gather_rows(x[0], ids, 2);
 }
 
-// Row i moves to 1000 (i - 1): exp of it overflows or is 0, and one maximum for all rows does not help.
-static void far_apart(Mat x) {
-  for (int i = 0; i < x.rows; ++i)
-    for (int j = 0; j < x.cols; ++j) x(i, j) += Real(1000 * (i - 1));
+void far_apart(const Mat* x) {
+  const Mat e = x[0];
+  for (int i = 0; i < e.rows; ++i)
+    for (int j = 0; j < e.cols; ++j) e(i, j) += Real(1000 * (i - 1));
 }
 
-const std::vector<OpCase>& op_cases() {
+void one_ahead(const Mat* x) {
+  const Mat e = x[0];
+  for (int i = 0; i < e.rows && e.cols > 0; ++i) e(i, i == 0 && e.cols > 1 ? 1 : e.cols - 1) += 1000;
+}
+
+static const std::vector<OpCase>& first_op_cases() {
   static const std::vector<OpCase> cases = {
       {"add", {"RC", "RC"}, build_add, ref_add},
       {"sub", {"RC", "RC"}, build_sub, ref_sub},
@@ -90,23 +83,33 @@ const std::vector<OpCase>& op_cases() {
       {"sum", {"RC"}, build_sum, ref_sum},
       {"row_sum", {"RC"}, build_row_sum, ref_row_sum},
       {"col_sum", {"RC"}, build_col_sum, ref_col_sum},
-      {"row_max", {"RC"}, build_row_max, ref_row_max, nullptr, nullptr, 'C'},
+      {"row_max", {"RC"}, build_row_max, ref_row_max, nullptr, nullptr, "C"},
 
       {"matmul", {"RK", "KC"}, build_matmul, ref_matmul},
       {"matmul_nt", {"RK", "CK"}, build_matmul_nt, ref_matmul_nt},
 
       {"softmax", {"RC"}, build_softmax, ref_softmax},
       {"softmax, rows far apart", {"RC"}, build_softmax, ref_softmax, nullptr, far_apart},
+      {"softmax, one score far ahead", {"RC"}, build_softmax, ref_softmax, nullptr, one_ahead},
 
       {"mask", {"RC"}, build_mask, ref_mask, mask_turned},
       {"drop_hidden", {"MC"}, build_drop_hidden, ref_drop_hidden, drop_hidden_short},
       {"gather_rows", {"RC"}, build_gather_rows, ref_gather_rows, gather_beyond},
-      {"detach", {"RC"}, build_detach, ref_detach, nullptr, nullptr, 0, true},
+      {"detach", {"RC"}, build_detach, ref_detach, nullptr, nullptr, "", true},
 
       {"attention", {"RK", "MK", "MC"}, build_attention, ref_attention},
       {"attention, masked", {"RK", "MK", "MC"}, build_attention_masked, ref_attention_masked, attention_turned},
-      {"weights_of", {"RK", "MK", "MC"}, build_weights_of, ref_weights_of, nullptr, nullptr, 0, true},
+      {"weights_of", {"RK", "MK", "MC"}, build_weights_of, ref_weights_of, nullptr, nullptr, "", true},
   };
+  return cases;
+}
+
+const std::vector<OpCase>& op_cases() {
+  static const std::vector<OpCase> cases = [] {
+    std::vector<OpCase> all = first_op_cases();
+    all.insert(all.end(), more_op_cases().begin(), more_op_cases().end());
+    return all;
+  }();
   return cases;
 }
 
@@ -128,13 +131,15 @@ int& Sizes::of(char letter) {
   }
 }
 
-std::vector<Shape> Sizes::shapes(const OpCase& c) const {
+int Sizes::number(char letter) const {
+  if (letter == '1') return 1;
   Sizes sizes = *this;
+  return letter == 'T' ? kTaps * K : sizes.of(letter);
+}
+
+std::vector<Shape> Sizes::shapes(const OpCase& c) const {
   std::vector<Shape> all;
-  for (const std::string& s : c.shapes) {
-    const int rows = s[0] == '1' ? 1 : sizes.of(s[0]), cols = s[1] == '1' ? 1 : sizes.of(s[1]);
-    all.push_back({rows, cols});
-  }
+  for (const std::string& s : c.shapes) all.push_back({number(s[0]), number(s[1])});
   return all;
 }
 

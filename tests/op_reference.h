@@ -18,10 +18,19 @@ struct Table {
 constexpr double kFactor = -1.7;  // of scale and attention
 constexpr double kOther = 0.6;    // what mask writes over hidden entries
 constexpr int kQueries = 4;       // of the mask that drop_hidden gets
+constexpr double kLow = -0.8, kHigh = 1.1;  // of clamp
+constexpr double kDropped = 0.3;            // of dropout: the chance
+constexpr unsigned kSeed = 11;
+constexpr double kEps = 0.1;                // of layer_norm and rms_norm: large enough to matter
+constexpr double kSmoothing = 0.1;          // of cross_entropy
+constexpr int kIgnore = -100;
+constexpr int kTaps = 3;                    // of conv1d: the rows of X that one row of Y sees
 // Which query sees which key: query 1 sees none, key 2 is seen by none, the others see more and more keys.
 bool sees(int query, int key);
 // Rows to gather from a table: the last comes twice, the order is not the table's.
 std::vector<int> rows_to_gather(int table_rows);
+// A class for each row; row 1, and every row where there are no classes, does not count.
+std::vector<int> classes(int rows, int cols);
 
 Table ref_add(const Table* x);
 Table ref_sub(const Table* x);
@@ -48,3 +57,54 @@ Table ref_detach(const Table* x);
 Table ref_attention(const Table* x);
 Table ref_attention_masked(const Table* x);
 Table ref_weights_of(const Table* x);
+
+// op_reference_more.cpp
+Table ref_pow(const Table* x);
+Table ref_maximum(const Table* x);
+Table ref_add_number(const Table* x);
+Table ref_clamp(const Table* x);
+Table ref_log(const Table* x);
+Table ref_sin(const Table* x);
+Table ref_cos(const Table* x);
+Table ref_sqrt(const Table* x);
+Table ref_abs(const Table* x);
+Table ref_tanh(const Table* x);
+Table ref_sigmoid(const Table* x);
+Table ref_softplus(const Table* x);
+Table ref_relu(const Table* x);
+Table ref_gelu(const Table* x);
+Table ref_gelu_tanh(const Table* x);
+Table ref_silu(const Table* x);
+Table ref_dropout(const Table* x);
+Table ref_dropout_all(const Table* x);
+Table ref_add_scalar(const Table* x);
+Table ref_mul_scalar(const Table* x);
+Table ref_sub_row(const Table* x);
+Table ref_mul_row(const Table* x);
+Table ref_div_row(const Table* x);
+Table ref_mul_col(const Table* x);
+Table ref_mean(const Table* x);
+Table ref_row_mean(const Table* x);
+Table ref_col_mean(const Table* x);
+Table ref_max(const Table* x);
+Table ref_col_max(const Table* x);
+Table ref_norm(const Table* x);
+Table ref_log_sum_exp(const Table* x);
+Table ref_matmul_tn(const Table* x);
+Table ref_transpose(const Table* x);
+Table ref_concat_rows(const Table* x);
+Table ref_concat_cols(const Table* x);
+Table ref_concat_twice(const Table* x);
+Table ref_conv1d_causal(const Table* x);
+Table ref_conv1d_centred(const Table* x);
+Table ref_conv1d_ahead(const Table* x);
+Table ref_log_softmax(const Table* x);
+Table ref_layer_norm(const Table* x);
+Table ref_rms_norm(const Table* x);
+Table ref_cross_entropy(const Table* x);
+Table ref_cross_entropy_smooth(const Table* x);
+Table ref_cross_entropy_none(const Table* x);
+Table ref_bce_logits(const Table* x);
+Table ref_mse(const Table* x);
+Table ref_kl(const Table* x);
+Table ref_select(const Table* x);

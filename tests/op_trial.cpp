@@ -27,10 +27,9 @@ Matrix matrix_of(const Table& t) {
 std::vector<Matrix> inputs_of(const OpCase& c, const std::vector<Shape>& shapes) {
   Rng rng(5);
   std::vector<Matrix> all;
-  for (Shape s : shapes) {
-    all.push_back(away_from_zero(s, rng));
-    if (c.prepare) c.prepare(all.back());
-  }
+  for (Shape s : shapes) all.push_back(away_from_zero(s, rng));
+  const std::vector<Mat> views(all.begin(), all.end());
+  if (c.prepare) c.prepare(views.data());
   return all;
 }
 

@@ -21,8 +21,9 @@ struct Trial {
   Matrix seed;  // random: a sum is blind for softmax, whose rows add up to 1 anyway
 
   explicit Trial(const OpCase& c) : Trial(c, Sizes().shapes(c)) {}
+  Trial(const OpCase& c, const std::vector<Shape>& shapes) : Trial(c, shapes, ~c.targets) {}
   // Input i wants a gradient if bit i of `wanted` is set.
-  Trial(const OpCase&, const std::vector<Shape>&, unsigned wanted = ~0u, Backend& = cpu_backend());
+  Trial(const OpCase&, const std::vector<Shape>&, unsigned wanted, Backend& = cpu_backend());
   Matrix reference(const OpCase&) const;
 };
 

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "engine/cpu/cpu.h"
 
 namespace glass {
@@ -30,9 +28,15 @@ void CpuBackend::scale(Mat x, Real s, Mat y) {
     for (int j = 0; j < y.cols; ++j) y(i, j) = s * x(i, j);
 }
 
-void CpuBackend::exp(Mat x, Mat y) {
+void CpuBackend::map(Function f, Mat x, Mat y) {
   for (int i = 0; i < y.rows; ++i)
-    for (int j = 0; j < y.cols; ++j) y(i, j) = std::exp(x(i, j));
+    for (int j = 0; j < y.cols; ++j) y(i, j) = value(f, x(i, j));
+}
+
+void CpuBackend::map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx) {
+  for (int i = 0; i < dx.rows; ++i)
+    for (int j = 0; j < dx.cols; ++j)
+      if (dy(i, j) != 0) dx(i, j) += dy(i, j) * slope(f, x(i, j), y(i, j));
 }
 
 void CpuBackend::add_scaled(Real s, Mat x, Mat y) {
@@ -43,6 +47,12 @@ void CpuBackend::add_scaled(Real s, Mat x, Mat y) {
 void CpuBackend::add_product(Mat a, Mat b, Mat y) {
   for (int i = 0; i < y.rows; ++i)
     for (int j = 0; j < y.cols; ++j) y(i, j) += a(i, j) * b(i, j);
+}
+
+void CpuBackend::add_quotient(Mat a, Mat b, Mat y) {
+  for (int i = 0; i < y.rows; ++i)
+    for (int j = 0; j < y.cols; ++j)
+      if (b(i, j) != 0) y(i, j) += a(i, j) / b(i, j);
 }
 
 void CpuBackend::div_backward_left(Mat dy, Mat b, Mat da) {

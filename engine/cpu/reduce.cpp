@@ -30,25 +30,39 @@ void CpuBackend::add_col_sums(Real s, Mat x, Mat y) {
   }
 }
 
-void CpuBackend::row_max(Mat x, Mat y, Ints where) {
-  for (int i = 0; i < x.rows; ++i) {
-    int k = 0;
-    for (int j = 1; j < x.cols; ++j) {
-      if (std::isnan(x(i, k))) break;  // NaN is passed on, not skipped
-      if (x(i, j) > x(i, k) || std::isnan(x(i, j))) k = j;
-    }
-    where.data[i] = k;
-    y(i, 0) = x(i, k);
+void CpuBackend::add_row_dots(Mat a, Mat b, Mat y) {
+  for (int i = 0; i < a.rows; ++i) {
+    double dot = 0;
+    for (int j = 0; j < a.cols; ++j) dot += double(a(i, j)) * b(i, j);
+    y(i, 0) += Real(dot);
   }
 }
 
-void CpuBackend::take_at(Mat x, Ints where, Mat y) {
-  for (int i = 0; i < y.rows; ++i) y(i, 0) = x(i, where.data[i]);
+void CpuBackend::add_col_dots(Mat a, Mat b, Mat y) {
+  for (int j = 0; j < a.cols; ++j) {
+    double dot = 0;
+    for (int i = 0; i < a.rows; ++i) dot += double(a(i, j)) * b(i, j);
+    y(0, j) += Real(dot);
+  }
 }
 
-void CpuBackend::add_at(Mat dy, Ints where, Mat dx) {
-  for (int i = 0; i < dx.rows; ++i) dx(i, where.data[i]) += dy(i, 0);
+static double dot_of(Mat a, Mat b) {
+  double dot = 0;
+  for (int i = 0; i < a.rows; ++i)
+    for (int j = 0; j < a.cols; ++j) dot += double(a(i, j)) * b(i, j);
+  return dot;
 }
+
+void CpuBackend::add_sum(Mat x, Mat y) {
+  double total = 0;
+  for (int i = 0; i < x.rows; ++i)
+    for (int j = 0; j < x.cols; ++j) total += x(i, j);
+  y(0, 0) += Real(total);
+}
+
+void CpuBackend::add_dot(Mat a, Mat b, Mat y) { y(0, 0) += Real(dot_of(a, b)); }
+
+void CpuBackend::norm(Mat x, Mat y) { y(0, 0) = Real(std::sqrt(dot_of(x, x))); }
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

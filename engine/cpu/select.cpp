@@ -14,6 +14,17 @@ void CpuBackend::add_selected(Mat dy, Keep keep, Mat dx) {
       if (keep(i, j)) dx(i, j) += dy(i, j);
 }
 
+void CpuBackend::choose(Mat a, Mat b, Keep keep, Mat y) {
+  for (int i = 0; i < y.rows; ++i)
+    for (int j = 0; j < y.cols; ++j) y(i, j) = keep(i, j) ? a(i, j) : b(i, j);
+}
+
+void CpuBackend::add_unselected(Mat dy, Keep keep, Mat dx) {
+  for (int i = 0; i < dx.rows; ++i)
+    for (int j = 0; j < dx.cols; ++j)
+      if (!keep(i, j)) dx(i, j) += dy(i, j);
+}
+
 static bool seen(Keep keep, int key) {
   for (int query = 0; query < keep.rows; ++query)
     if (keep(query, key)) return true;

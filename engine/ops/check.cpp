@@ -32,8 +32,9 @@ void require_same_shape(const char* op, Var a, Var b, Where where) {
   if (sa == sb) return;
   const std::string name = op;
   std::string hint;
-  if (sb == Shape{1, sa.cols} && name == "add") hint = "to use one row for every row, say so: add_row";
-  if (sb == Shape{sa.rows, 1} && name != "mul") hint = "to use one column for every column, say so: " + name + "_col";
+  const bool has_both = name == "add" || name == "sub" || name == "mul" || name == "div";
+  if (has_both && sb == Shape{1, sa.cols}) hint = "to use one row for every row, say so: " + name + "_row";
+  if (has_both && sb == Shape{sa.rows, 1}) hint = "to use one column for every column, say so: " + name + "_col";
   shape_error(op, "the shapes differ", {{"left", a}, {"right", b}}, hint, where);
 }
 
@@ -48,6 +49,18 @@ void require_col(const char* op, Var x, Var c, Where where) {
   if (c.shape() == Shape{x.shape().rows, 1}) return;
   shape_error(op, "the column must be " + std::to_string(x.shape().rows) + " x 1", {{"matrix", x}, {"column", c}}, "",
               where);
+}
+
+void require_scalar(const char* op, Var x, Var s, Where where) {
+  require_same_tape(op, {{"matrix", x}, {"scalar", s}});
+  if (s.shape() == Shape{1, 1}) return;
+  shape_error(op, "the scalar must be 1 x 1", {{"matrix", x}, {"scalar", s}}, "", where);
+}
+
+void require_constant(const char* op, const char* role, Var v) {
+  if (!v.tape->node(v).needs_grad) return;
+  throw TapeError(std::string(op) + ": the " + role + " " + label(*v.tape, v.id) +
+                  " wants a gradient, but this op sends none to it.\n  Use detach() if it is meant as a constant.");
 }
 
 void require_keep(const char* op, Var x, Keep keep, Shape wanted, Where where) {

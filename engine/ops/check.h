@@ -28,6 +28,8 @@ void require_same_tape(const char* op, std::initializer_list<Operand>);         
 void require_same_shape(const char* op, Var a, Var b, Where);                     // both R x C
 void require_row(const char* op, Var x, Var r, Where);                            // r is 1 x C
 void require_col(const char* op, Var x, Var c, Where);                            // c is R x 1
+void require_scalar(const char* op, Var x, Var s, Where);                         // s is 1 x 1
+void require_constant(const char* op, const char* role, Var);                     // TapeError: it would get no gradient
 void require_keep(const char* op, Var x, Keep, Shape wanted, Where);              // the mask fits
 
 }  // namespace GLASS_PRECISION

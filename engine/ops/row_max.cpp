@@ -2,7 +2,7 @@
 //
 //   y_i = max_j x_ij          dx_ik = dy_i for the k of the maximum, 0 elsewhere
 //
-// A tie goes to the first: the gradients of a row add up to dy_i. A NaN wins over everything: it is passed on.
+// A tie goes to the first: the gradients add up to dy. A NaN wins over everything: it is passed on.
 // Where the maximum sat is a choice that the data made: replay keeps it.
 #include "engine/ops/check.h"
 
@@ -10,9 +10,10 @@ namespace glass {
 inline namespace GLASS_PRECISION {
 
 struct RowMaxOp final : Op {
-  Ints where;  // k of each row
+  Ints where;  // the place of each maximum: row · C + column
   explicit RowMaxOp(Ints w) : where(w) {}
   const char* name() const override { return "row_max"; }
+  bool mixes_entries() const override { return true; }
   void forward(Step& s) override {
     if (s.decide) return s.be.row_max(s.x[0], s.y, where);
     s.be.take_at(s.x[0], where, s.y);

@@ -160,13 +160,15 @@ TEST_CASE("D11 a value that was changed after its use is an error, never a wrong
   CHECK(gradient(x) == 20);
 }
 
-TEST_CASE("D13 the gradient of a row or a column that was used everywhere has its own shape") {
+TEST_CASE("D13 the gradient of a row, a column or a number that was used everywhere has its own shape") {
   Tape tape;
   const Var x = tape.input(Matrix(Shape{3, 4}), "x");
   const Var row = tape.input(Matrix(Shape{1, 4}), "row"), col = tape.input(Matrix(Shape{3, 1}), "col");
-  tape.backward(add_col(add_row(x, row), col), Matrix{{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}});
+  const Var scalar = number(tape, 0, "scalar");
+  tape.backward(add_scalar(add_col(add_row(x, row), col), scalar), Matrix{{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}});
   CHECK(difference(row.grad(), Matrix{{15, 18, 21, 24}}, {0, 0}) == "");
   CHECK(difference(col.grad(), Matrix{{10}, {26}, {42}}, {0, 0}) == "");
+  CHECK(difference(scalar.grad(), Matrix{{78}}, {0, 0}) == "");
 }
 
 // Both gradients of op(x, y) for a seed of ones.
@@ -187,6 +189,7 @@ TEST_CASE("D15 where there is nothing to reduce, a gradient keeps its shape") {
   check_ones(add, {1, 1});
   check_ones(add_row, {1, 1});
   check_ones(add_col, {1, 1});
+  check_ones(add_scalar, {1, 1});
 }
 
 TEST_CASE("D16 backward from a matrix wants a seed of its shape") {
@@ -271,7 +274,7 @@ TEST_CASE("D22 the gradient of a sum is spread along the axis that was summed") 
   {
     Tape tape;
     const Var x = tape.input(zeros, "x");
-    tape.backward(scale(sum(x), 1.0 / 6));
+    tape.backward(mean(x));
     const double sixth = 0.1666666667;
     CHECK(difference(x.grad(), Matrix{{sixth, sixth, sixth}, {sixth, sixth, sixth}}) == "");
   }

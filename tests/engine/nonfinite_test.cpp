@@ -119,9 +119,12 @@ TEST_CASE("the operands of a product are shown without an entry, for no single o
   }
 }
 
-TEST_CASE("a row that was used for every row is shown at its own entry") {
+TEST_CASE("a row or a column that was used for all of them is shown at its own entry") {
   Tape tape;
   tape.watch_nonfinite = true;
+  const Var m = tape.input(Matrix{{1, 2}, {3, 4}}, "m"), c = tape.input(Matrix{{1}, {0}}, "c");
+  CHECK_THAT(story(tape, div_col(m, c)), ContainsSubstring("[1,0] = inf") && ContainsSubstring("where c[1,0] = 0"));
+  tape.rewind();
   const double large = double(std::numeric_limits<Real>::max());
   const Var x = tape.input(Matrix{{1, 2}, {3, large}}, "x"), r = tape.input(Matrix{{5, large}}, "r");
   CHECK_THAT(story(tape, add_row(x, r)), ContainsSubstring("[1,1] = inf") && ContainsSubstring("where r[0,1] = "));
@@ -146,6 +149,18 @@ TEST_CASE("a gradient that becomes infinite is told though every value is finite
   CHECK_THAT(text, ContainsSubstring("sent back by %2 div \"y\"") && ContainsSubstring("where b[0,1] = ") &&
                        ContainsSubstring("why: a division by zero"));
   CHECK_THAT(text, ContainsSubstring(here(line)));
+}
+
+TEST_CASE("the story of a gradient mentions a value that was bad before") {
+  Tape tape;
+  tape.watch_nonfinite = true;
+  const double tiny = sizeof(Real) == 8 ? 1e-200 : 1e-30;
+  const Var aside = exp(tape.constant(Matrix{{1000}}, "c")).named("aside");
+  const Var a = tape.input(Matrix{{0}}, "a"), b = tape.input(Matrix{{tiny}}, "b");
+  CHECK(tape.first_nonfinite == aside.id);
+  CHECK_THROWS_WITH(tape.backward(scale(div(a, b), 1 / tiny)),
+                    ContainsSubstring("the first gradient that is not finite: da[0,0] = inf") &&
+                        ContainsSubstring("a value was bad already: %1 exp \"aside\""));
 }
 
 TEST_CASE("nothing is said when the watch is off") {

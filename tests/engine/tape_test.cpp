@@ -73,6 +73,7 @@ TEST_CASE("an operand from another tape, and an empty one, are refused") {
   CHECK_THROWS_WITH(add(x, other), ContainsSubstring("two different tapes"));
   CHECK_THROWS_WITH(add(x, Var{}), ContainsSubstring("empty Var"));
   CHECK_THROWS_WITH(exp(Var{}), ContainsSubstring("empty Var"));
+  CHECK_THROWS_WITH(Var{}.shape(), ContainsSubstring("empty Var"));
   CHECK_THROWS_WITH(a.view(other, 0, 0, 1, 1), ContainsSubstring("another tape"));
   CHECK_THROWS_WITH(a.set(other, kX), ContainsSubstring("another tape"));
   CHECK_THROWS_WITH(a.backward(other, kX), ContainsSubstring("another tape"));
@@ -161,6 +162,9 @@ TEST_CASE("a view that sticks out is refused") {
   CHECK_THROWS_AS(tape.view(x, 0, 2, 2, 2), ShapeError);
   CHECK_THROWS_AS(tape.view(x, 1, 0, 2, 1), ShapeError);
   CHECK_THROWS_AS(tape.view(x, -1, 0, 1, 1), ShapeError);
+  CHECK_THROWS_AS(tape.view(x, 0, -1, 1, 1), ShapeError);
+  CHECK_THROWS_AS(tape.view(x, 0, 0, -1, 1), ShapeError);
+  CHECK_THROWS_AS(tape.view(x, 0, 0, 1, -1), ShapeError);
   CHECK_THROWS_AS(tape.view(x, 0, 0, 2147483647, 1), ShapeError);
   CHECK(tape.nodes.size() == 1);
 }
@@ -243,7 +247,8 @@ TEST_CASE("backward after a parameter changed wants a replay first") {
   Rng rng(1);
   ParamStore store;
   Param& w = store.make("W_q", {1, 1}, Init::ones, rng);
-  const Var y = mul(tape.use(w), tape.input(Matrix{{3}}, "x"));
+  const Var first = tape.use(w);  // line 0, where the walks end
+  const Var y = mul(first, tape.input(Matrix{{3}}, "x"));
   w.set(Matrix{{2}});
   CHECK_THROWS_AS(tape.backward(y), TapeError);
   CHECK_THROWS_WITH(tape.backward(y), ContainsSubstring("parameter W_q") && ContainsSubstring("replay()"));
@@ -267,6 +272,7 @@ TEST_CASE("a second backward throws, and after clear_gradients it gives the same
   CHECK(bit_difference(x.grad(), first) == "");
   tape.clear_gradients();
   CHECK_FALSE(x.has_grad());
+  CHECK_FALSE(tape.node(x).reached);
   CHECK_THROWS_WITH(x.grad(), ContainsSubstring("no backward() has reached it"));
   tape.backward(y, kX);
   CHECK(bit_difference(x.grad(), first) == "");

@@ -52,6 +52,13 @@ refuses "O01 a negative count" "--tokens" --tokens -1
 refuses "O01 a negative count" "--dim" --dim=-1
 refuses "O01 a negative seed" "--seed" --seed -5
 refuses "O03 a huge count" "--dim" --dim 4294967296
+refuses "O03 a huge product" "--tokens: Value 3037000500" --tokens 3037000500 --dim 3037000500
+refuses "O03 a huge seed" "--seed: Value 18446744073709551616" --seed 18446744073709551616
+for entry in 4294967296,0 0,4294967297 99999999999999999999,0; do refuses "O03 a huge entry" "\"$entry\"" --spell $entry; done
+for number in nan inf 1e400; do
+  for option in --dim --tokens --digits --width; do refuses "O05 not a number" "$option: Value $number" $option $number; done
+  printf '1,%s\n' $number >number.csv; refuses "O05 not a number" "number.csv, line 1, column 2: \"$number\"" --set X=number.csv
+done
 refuses "not a number" "--seed" --seed nan
 refuses "text and file" "one of the two" --text a --file b
 refuses "no word in the text" "no word" --text " "
@@ -83,6 +90,21 @@ refuses "O15 missing" "missing.csv: No such file" --set X=missing.csv
 refuses "O15 a folder" "it is a folder" --set X="$scratch"
 : >empty.csv; refuses "O15 empty" "no numbers" --set X=empty.csv
 refuses "O15 /dev/null" "no word" --file /dev/null
+refuses "O15 /dev/null" "/dev/null: no numbers" --set X=/dev/null
+refuses "O15 missing" "missing.txt: No such file" --file missing.txt
+refuses "O15 a folder" "$scratch: it is a folder" --file "$scratch"
+refuses "O15 a file taken for a folder" "x.csv/y: Not a directory" --file x.csv/y
+# Root may read everything, so as root somebody else does the reading.
+printf '1,2\n' >secret.csv; chmod 000 secret.csv; chmod 711 "$scratch"
+reader=(); [ "$(id -u)" -eq 0 ] && reader=(setpriv --reuid 65534 --clear-groups)
+as_reader() { ${reader[@]+"${reader[@]}"} "$lesson" "$@" >out 2>err; status=$?; }
+as_reader --version
+if [ $status -eq 0 ]; then
+  for option in "--set X=secret.csv" "--file secret.csv"; do
+    as_reader $option
+    [ $status -eq 2 ] && [ ! -s out ] && grep -qF "secret.csv: Permission denied" err && ok || bad "O15 no permission: $option"
+  done
+fi
 
 printf '1e200,2e200\n-1e200,3\n' >huge.csv
 run --set X=huge.csv; [ $status -eq 1 ] && grep -q "the first value that is not finite" err && ok || bad "an overflow is told as a story"
@@ -91,7 +113,11 @@ run --set X=huge.csv; [ $status -eq 1 ] && grep -q "the first value that is not 
 "$lesson" 2>err | head -1 >out; [ ! -s err ] && ok || bad "O09 closed pipe"
 (trap '' PIPE; "$lesson" 2>err | head -1 >out); [ ! -s err ] && ok || bad "O09 closed pipe, signal ignored"
 # O16: a full disk is an error, not a silent success
-if [ -e /dev/full ]; then "$lesson" >/dev/full 2>err; [ $? -eq 2 ] && grep -q "cannot write" err && ok || bad "O16 full disk"; fi
+if [ -e /dev/full ]; then
+  for option in "" -q -v "--csv Q" --help --help-all --version; do
+    "$lesson" $option >/dev/full 2>err; [ $? -eq 2 ] && grep -q "cannot write" err && ok || bad "O16 full disk: $option"
+  done
+fi
 # O11: no colour codes in files and pipes; always means always
 run; grep -q $'\x1b' out && bad "O11 colour in a file" || ok
 run --color always; grep -q $'\x1b' out && ok || bad "--color always"
@@ -106,6 +132,18 @@ for l in 02_tape 04_linear 05_softmax 09_self_attention; do
   LC_ALL=C "$lessons/$l" >out 2>err; LC_ALL=C grep -q '[^ -~]' out && bad "O13 $l is not ASCII under LC_ALL=C" || ok
   "$lessons/$l" --ascii >out 2>err; LC_ALL=C grep -q '[^ -~]' out && bad "$l --ascii" || ok
 done
+for variable in LC_ALL LC_CTYPE LANG; do  # the first of them that is set decides
+  env -u LC_ALL -u LC_CTYPE LANG=C.UTF-8 $variable=C "$lesson" >out 2>err
+  [ -s out ] && ! LC_ALL=C grep -q '[^ -~]' out && ok || bad "O13 not ASCII under $variable=C"
+done
+for l in "$lessons"/[0-9][0-9]_*; do
+  [ -f "$l" ] && [ -x "$l" ] || continue
+  for option in --help-all --version --no-such-option; do
+    LC_ALL=C "$l" $option >out 2>err; LC_ALL=C cat out err | LC_ALL=C grep -q '[^ -~]' && bad "O13 $l $option under LC_ALL=C" || ok
+  done
+done
+LC_ALL=C "$lesson" --text "naïve café" >out 2>err
+grep -qF "caf?" out && ! LC_ALL=C grep -q '[^ -~]' out && ok || bad "O13 words under LC_ALL=C"
 run --text $'a\x1b[31m b\tc'; grep -q $'\x1b' out && bad "hostile words reach the terminal" || ok
 
 run --json

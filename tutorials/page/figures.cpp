@@ -8,7 +8,6 @@
 #include "engine/io/csv.h"
 #include "tutorials/page/by_hand.h"
 #include "tutorials/page/page.h"
-#include "tutorials/page/terminal.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -95,9 +94,9 @@ std::string Page::verdict_of_gradient(Var v) {
   static const auto start = std::chrono::steady_clock::now();
   const std::string name = name_of(v);
   const bool slow = std::chrono::steady_clock::now() - start > std::chrono::seconds(2);
-  if (slow && is_terminal(2)) std::fprintf(stderr, "\rchecking d%s by central differences ... \x1b[K", name.c_str());
+  if (slow) progress("checking d" + name + " by central differences ...");
   const GradGap gap = gradient_gap(tape, root_, seed_, v, sample_size(v.value()));
-  if (slow && is_terminal(2)) std::fprintf(stderr, "\r\x1b[K");
+  if (slow) progress("");
   std::string text = below(gradient_tolerance());
   if (gap.checked < gap.entries) text += fmt::format(", {} of {} tried", gap.checked, gap.entries);
   if (!gap.ok()) {

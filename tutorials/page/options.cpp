@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -20,8 +21,9 @@ const LessonInfo& lesson_info(const char* number) {
 }
 
 const LessonInfo* lesson_after(const char* number) {
+  const bool on_path = lesson_info(number).core;  // an elective leads to the next of all
   for (int i = 0; i < n_lessons; ++i)
-    if (lessons[i].core && std::strcmp(number, lessons[i].number) < 0) return &lessons[i];
+    if ((lessons[i].core || !on_path) && std::strcmp(number, lessons[i].number) < 0) return &lessons[i];
   return nullptr;
 }
 
@@ -62,8 +64,11 @@ static std::string quoted(const std::string& word) {
 }
 
 static std::pair<int, int> entry(const std::string& text) {
-  int row = 0, col = 0, read = 0;
-  if (std::sscanf(text.c_str(), "%d,%d%n", &row, &col, &read) != 2 || std::size_t(read) != text.size() || row < 0 || col < 0) {
+  int row = -1, col = -1;  // from_chars refuses what does not fit, scanf would let it wrap
+  const char* end = text.data() + text.size();
+  auto read = std::from_chars(text.data(), end, row);
+  if (read.ec == std::errc() && read.ptr != end && *read.ptr == ',') read = std::from_chars(read.ptr + 1, end, col);
+  if (read.ec != std::errc() || read.ptr != end || row < 0 || col < 0) {
     throw CLI::ValidationError("--spell", "\"" + text + "\" is not an entry: write row,column, for example 0,2");
   }
   return {row, col};
@@ -105,7 +110,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     app.add_option("--dim", o.dim, "width of a word's vector (default 4)")->type_name("N")->check(number(1, 4096));
   }
   app.add_option("--set", sets, "numbers of your own for an input or a weight; may be repeated")->type_name("NAME=FILE.csv");
-  app.add_option("--seed", seed, "random numbers: same seed, same numbers (default 2)")->type_name("N")->check(number(0, INT64_MAX));
+  app.add_option("--seed", seed, "random numbers: same seed, same numbers (default 2)")->type_name("N")->check(number(0, INT64_MAX - 1));  // a larger one is read as INT64_MAX
 
   const std::string more = "More";
   app.add_option("--digits", o.digits, "digits after the decimal point (default 4)")->type_name("N")->check(number(0, 17))->group(more);
@@ -135,7 +140,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   } catch (const CLI::CallForHelp&) {
     for (CLI::Option* option : app.get_options())
       if (option->get_group() == more) option->group("");  // an empty group is hidden
-    std::fputs(app.help().c_str(), stdout);
+    write_out(app.help());
     std::exit(0);
   } catch (const CLI::ParseError& e) {
     const std::string guess = did_you_mean(app, argc, argv);
@@ -143,11 +148,11 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     std::exit(2);
   }
   if (help_all) {
-    std::fputs(app.help().c_str(), stdout);
+    write_out(app.help());
     std::exit(0);
   }
   if (version) {
-    std::printf("glassgrad %s, lesson %s, CPU, %s\n", GLASS_VERSION, lesson, __VERSION__);
+    write_out(std::string("glassgrad ") + GLASS_VERSION + ", lesson " + lesson + ", CPU, " + __VERSION__ + "\n");
     std::exit(0);
   }
   o.seed = std::uint64_t(seed);

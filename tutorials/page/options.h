@@ -38,7 +38,7 @@ struct LessonInfo {
 extern const LessonInfo lessons[];  // made from tutorials/lessons.json
 extern const int n_lessons;
 const LessonInfo& lesson_info(const char* number);
-const LessonInfo* lesson_after(const char* number);  // on the core path; nullptr at its end
+const LessonInfo* lesson_after(const char* number);  // of the core path, or after an elective of all; nullptr at the end
 
 // Parses, and leaves the program itself: exit code 0 after --help or --version, 2 after a mistake (one line on
 // standard error that names the option and the value).

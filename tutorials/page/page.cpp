@@ -268,7 +268,7 @@ int Page::done() {
     }
     if (!options.quiet) {
       pending_ += next ? fmt::format("\nNext: tutorials/run {}   ({})\n", next->number, next->title)
-                       : fmt::format("\nNext: your own words, tutorials/run {} --text \"...\"\n", options.lesson);
+                       : "\nNext: tutorials/run shows all lessons\n";
     }
     const std::string line = wrong ? fmt::format("{}: {} of {} checks FAILED", options.lesson, wrong, verdicts_.size())
                                    : fmt::format("{}: all {} checks ok", options.lesson, verdicts_.size());

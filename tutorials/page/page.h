@@ -34,6 +34,10 @@ class Page {
   Page(int argc, char** argv, const char* lesson);
 
   // ---- inputs
+  std::uint64_t seed() {  // of --seed, for a lesson's own random numbers
+    random_ = true;
+    return options.seed;
+  }
   const Labels& words() const { return words_; }  // --text, --file or the default sentence
   // One row per word, width columns (--dim), or the file of --set name. The same word always gets the same row,
   // with one decimal, so that it can be followed by hand.
@@ -53,6 +57,13 @@ class Page {
   void label(Var v, const Labels& rows, const Labels& cols = {}) { axes_[v.id] = {rows, cols}; }  // without showing it
   void show_row_sums(Var A, const Labels& rows = {}, const Labels& cols = {});  // softmax rows end with their sum
   void show_tape(const Tape&);
+  struct Series {
+    const char* name;
+    std::vector<double> values;
+  };
+  void curve(const std::string& title, const std::vector<Series>&);  // drawn with *, o, +, x; from 0 to the largest value
+  void progress(const std::string& text) const;  // one line on standard error while something long runs, on a terminal
+  void progress(const std::string& what, long step, long of) const;  // now and then; clears the line at the end
   void spell(Var, int row, int col);  // the arithmetic behind one entry
 
   // ---- the way back

@@ -62,6 +62,10 @@ struct Speller {
       for (int k = 0; k < a.cols; ++k) pairs.push_back({a(r, k), op == "matmul" ? b(k, c) : b(c, k)});
       return sum_of_products(pairs);
     }
+    if (op == "matmul_tn") {
+      for (int k = 0; k < a.rows; ++k) pairs.push_back({a(k, r), b(k, c)});
+      return sum_of_products(pairs);
+    }
     if (op == "scale") {
       const Node& in = tape.nodes[std::size_t(n.in[0])];
       const std::string inner = in.rule ? "(" + forward(n.in[0], r, c) + ")" : factor(a(r, c));
@@ -117,6 +121,11 @@ struct Speller {
       }
       return sum_of_products(pairs);
     }
+    if (op == "matmul_tn") {  // dA = B dYᵀ, dB = A dY
+      const Mat other = tape.nodes[std::size_t(n.in[1 - slot])].value;
+      for (int k = 0; k < other.cols; ++k) pairs.push_back(slot == 0 ? std::pair<double, double>(other(r, k), dy(c, k)) : std::pair<double, double>(other(r, k), dy(k, c)));
+      return sum_of_products(pairs);
+    }
     if (op == "softmax") {
       const Mat A = n.value;
       double mean = 0;
@@ -137,7 +146,13 @@ struct Speller {
     for (int user = id + 1; user < int(tape.nodes.size()); ++user) {
       const Node& n = tape.nodes[std::size_t(user)];
       for (int slot = 0; slot < n.n_in; ++slot) {
-        if (n.in[slot] != id || !n.reached || !n.rule) continue;
+        if (n.in[slot] != id || !n.reached) continue;
+        if (n.view_of == id) {  // a block: what was sent to it is in the same memory
+          const int vr = r - n.view_r, vc = c - n.view_c;
+          if (vr < 0 || vc < 0 || vr >= n.value.rows || vc >= n.value.cols) continue;
+          for (const std::string& part : gradient(user, vr, vc)) parts.push_back(part + ", by way of the view " + label(tape, user));
+          continue;
+        }
         const std::string how = backward(user, slot, r, c);
         parts.push_back(fmt::format("{}{}   through {}", how.empty() ? "" : how + " = ", plain(sent(user, slot, dx, r, c)), label(tape, user)));
       }

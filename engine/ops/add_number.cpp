@@ -1,0 +1,26 @@
+// y = x + s, s a plain number               x, y: R x C
+//
+//   y_ij = x_ij + s           dx = dy
+#include "engine/ops/check.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+struct AddNumberOp final : Op {
+  Real number;
+  explicit AddNumberOp(Real n) : number(n) {}
+  const char* name() const override { return "add_number"; }
+  void forward(Step& s) override { s.be.add_number(s.x[0], number, s.y); }
+  void backward(Step& s) override {
+    Mat dy = s.dy, dx = s.dx[0];
+    s.be.add_scaled(1, dy, dx);
+  }
+};
+
+Var add_number(Var x, double s, Where where) {
+  require_same_tape("add_number", {{"matrix", x}});
+  return x.tape->record<AddNumberOp>(x.shape(), {x}, where, Real(s));
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

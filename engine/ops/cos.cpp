@@ -1,0 +1,26 @@
+// y = cos(x), entry by entry                     x, y: R x C
+//
+//   y = cos x
+//   dx = -dy sin x
+#include "engine/ops/check.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+struct CosOp final : Op {
+  const char* name() const override { return "cos"; }
+  const char* hazard() const override { return "the cosine of an infinite number is nan"; }
+  void forward(Step& s) override { s.be.map(Function::cos, s.x[0], s.y); }
+  void backward(Step& s) override {
+    Mat x = s.x[0], y = s.y, dy = s.dy, dx = s.dx[0];
+    s.be.map_backward(Function::cos, x, y, dy, dx);
+  }
+};
+
+Var cos(Var x, Where where) {
+  require_same_tape("cos", {{"matrix", x}});
+  return x.tape->record<CosOp>(x.shape(), {x}, where);
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass
