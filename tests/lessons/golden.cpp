@@ -5,7 +5,7 @@
 //   golden --docs                       are the transcripts in the docs the recorded ones?
 //
 // In a page, the text between "<!-- output NAME -->" and "<!-- end -->" is tests/expected/NAME.txt in a code block,
-// "<!-- output NAME FROM TO -->" only its lines FROM to TO.
+// "<!-- output NAME FROM TO -->" only its lines FROM to TO; after "<!-- lessons -->" stands the table of all lessons.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -89,6 +89,24 @@ static int compare(const std::string& expected_file, const std::string& command)
   return 0;
 }
 
+static std::string field(const std::string& line, const std::string& key) {
+  const std::string before = "\"" + key + "\": \"";
+  const std::size_t at = line.find(before);
+  if (at == std::string::npos) return "";
+  return line.substr(at + before.size(), line.find('"', at + before.size()) - at - before.size());
+}
+
+// tutorials/lessons.json as a table; a number of the core path is bold.
+static std::string lesson_table() {
+  std::string out = "\n| | lesson | what you see |\n|---|---|---|\n";
+  for (const std::string& line : lines_of(read(root / "tutorials/lessons.json"))) {
+    if (field(line, "number").empty()) continue;
+    const std::string bold = line.find("\"core\": true") != std::string::npos ? "**" : "";
+    out += "| " + bold + field(line, "number") + bold + " | [" + field(line, "title") + "](" + field(line, "docs") + ") | " + field(line, "claim") + " |\n";
+  }
+  return out + "\n";
+}
+
 // The page with every transcript replaced by the recorded one.
 static std::string with_transcripts(const std::string& page) {
   std::string out;
@@ -96,6 +114,10 @@ static std::string with_transcripts(const std::string& page) {
   for (const std::string& line : lines_of(page)) {
     if (line == "<!-- end -->") inside = false;
     if (!inside) out += line + "\n";
+    if (line == "<!-- lessons -->") {
+      inside = true;
+      out += lesson_table();
+    }
     if (line.rfind("<!-- output ", 0) != 0) continue;
     inside = true;
     std::stringstream words(line.substr(12));
