@@ -76,14 +76,17 @@ Table ref_tanh(const Table* x) {
   return each(x[0], [](double e) { return 2 * logistic(2 * e) - 1; });
 }
 
-static double log_one_plus_exp(double e) { return e > 700 ? e : std::log(1 + std::exp(e)); }  // at 700 the 1 is long gone
+static double log_one_plus_exp(double e) {
+  return e > 700 ? e : std::log(1 + std::exp(e));
+}  // at 700 the 1 is long gone
 
 Table ref_softplus(const Table* x) { return each(x[0], log_one_plus_exp); }
 Table ref_gelu(const Table* x) {
   return each(x[0], [](double e) { return e * (1 + std::erf(e / std::sqrt(2.0))) / 2; });
 }
 Table ref_gelu_tanh(const Table* x) {
-  return each(x[0], [](double e) { return e * (1 + std::tanh(std::sqrt(2 / kPi) * (e + 0.044715 * std::pow(e, 3)))) / 2; });
+  return each(x[0],
+              [](double e) { return e * (1 + std::tanh(std::sqrt(2 / kPi) * (e + 0.044715 * std::pow(e, 3)))) / 2; });
 }
 
 Table ref_dropout(const Table* x) {
@@ -252,7 +255,8 @@ Table ref_mse(const Table* x) {
   return one(average(pairs(x[0], x[1], [](double a, double b) { return (a - b) * (a - b); })));
 }
 Table ref_kl(const Table* x) {
-  return of_rows(pairs(x[0], x[1], [](double p, double log_q) { return p == 0 ? 0 : p * (std::log(p) - log_q); }), total);
+  return of_rows(pairs(x[0], x[1], [](double p, double log_q) { return p == 0 ? 0 : p * (std::log(p) - log_q); }),
+                 total);
 }
 
 // ---- choosing
