@@ -27,6 +27,20 @@ void Mask::set(int query, int key, bool allowed) {
   allowed_[std::size_t(query) * std::size_t(keys_) + std::size_t(key)] = allowed;
 }
 
+std::vector<bool> Mask::seen() const {
+  std::vector<bool> seen(std::size_t(keys_), false);
+  for (int i = 0; i < queries_; ++i)
+    for (int j = 0; j < keys_; ++j)
+      if ((*this)(i, j)) seen[std::size_t(j)] = true;
+  return seen;
+}
+
+bool Mask::hides_nothing() const { return allowed_ == Mask(queries_, keys_).allowed_; }
+
+bool Mask::is_padding() const { return allowed_ == visible(seen(), queries_).allowed_; }
+
+bool Mask::is_causal() const { return allowed_ == (causal(queries_, keys_) & visible(seen(), queries_)).allowed_; }
+
 Mask operator&(const Mask& a, const Mask& b) {
   if (a.queries_ != b.queries_ || a.keys_ != b.keys_) {
     throw ShapeError("two masks are joined, one " + to_text(a.queries_, a.keys_) + " and one " + to_text(b.queries_, b.keys_));

@@ -30,6 +30,12 @@ class Mask {
   int queries() const { return queries_; }
   int keys() const { return keys_; }
 
+  // What kind of mask it is, for variants that cannot do every kind.
+  bool hides_nothing() const;
+  bool is_padding() const;         // every query sees the same keys
+  bool is_causal() const;          // causal(queries, keys), perhaps joined with padding
+  std::vector<bool> seen() const;  // keys that at least one query may use
+
  private:
   int queries_, keys_;
   std::vector<unsigned char> allowed_;

@@ -86,6 +86,15 @@ static void pairs_to_map(const std::vector<std::string>& pairs, std::map<std::st
   }
 }
 
+static std::vector<std::string> split(const std::string& names) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0, comma; at < names.size(); at = comma + 1) {
+    comma = std::min(names.find(',', at), names.size());
+    parts.push_back(names.substr(at, comma - at));
+  }
+  return parts;
+}
+
 static CLI::Validator number(std::int64_t low, std::int64_t high) {
   return CLI::Range(low, high).description("");  // the help says what is meant, not the whole range
 }
@@ -108,6 +117,12 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     app.add_option("--file", o.file, "the words of a file (UTF-8)")->type_name("FILE");
     app.add_option("--tokens", o.tokens, "use at most N words (default 12)")->type_name("N")->check(number(1, 4096));
     app.add_option("--dim", o.dim, "width of a word's vector (default 4)")->type_name("N")->check(number(1, 4096));
+  }
+  const std::vector<std::string> variants = split(info.variants);
+  if (!variants.empty()) {
+    o.variant = variants[0];
+    app.add_option("--variant", o.variant, "which form to show: " + CLI::detail::join(variants, ", ") + " (default " + variants[0] + ")")
+        ->type_name("NAME")->check(CLI::IsMember(variants).description(""));
   }
   app.add_option("--set", sets, "numbers of your own for an input or a weight; may be repeated")->type_name("NAME=FILE.csv");
   app.add_option("--seed", seed, "random numbers: same seed, same numbers (default 2)")->type_name("N")->check(number(0, INT64_MAX - 1));  // a larger one is read as INT64_MAX

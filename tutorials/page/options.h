@@ -27,6 +27,7 @@ struct Options {
   bool json = false;
   std::string csv;                       // NAME; empty: not asked for
   bool quiet = false, verbose = false;
+  std::string variant;                   // one of the lesson's variants; the first if not asked for
   std::string command;                   // as typed, for the record
 };
 
@@ -34,6 +35,7 @@ struct LessonInfo {
   const char *number, *name, *title, *claim;
   bool core;   // on the core path
   bool words;  // works on words: --text, --file, --tokens, --dim
+  const char* variants;  // "plain,fused": what --variant takes; empty: the lesson has no such option
 };
 extern const LessonInfo lessons[];  // made from tutorials/lessons.json
 extern const int n_lessons;
