@@ -52,8 +52,8 @@ Matrix softmax(Mat E) {
   for (int i = 0; i < E.rows; ++i) {
     const Real m = *std::max_element(E.row(i), E.row(i) + E.cols);
     Real sum = 0;
-    for (int j = 0; j < E.cols; ++j) sum += A(i, j) = std::exp(E(i, j) - m);
-    for (int j = 0; j < E.cols; ++j) A(i, j) /= sum;
+    for (int j = 0; j < E.cols; ++j) sum += A(i, j) = std::isinf(m) ? 0 : std::exp(E(i, j) - m);
+    for (int j = 0; j < E.cols && sum > 0; ++j) A(i, j) /= sum;
   }
   return A;
 }
@@ -79,6 +79,12 @@ Matrix col_sums(Mat A) {
   for (int i = 0; i < A.rows; ++i)
     for (int j = 0; j < A.cols; ++j) s(0, j) += A(i, j);
   return s;
+}
+
+bool same(Mat A, Mat B) {
+  bool all = A.shape() == B.shape();
+  for (int i = 0; all && i < A.rows; ++i) all = std::equal(A.row(i), A.row(i) + A.cols, B.row(i));
+  return all;
 }
 
 double norm(Mat A) { return std::sqrt(dot(A, A)); }
