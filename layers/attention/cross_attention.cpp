@@ -3,8 +3,11 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-CrossAttention::CrossAttention(ParamStore& store, const std::string& suffix, int C, int C_z, int d, int d_v, Rng& rng, Bias bias)
-    : q(store, "_q" + suffix, C, d, rng, bias), k(store, "_k" + suffix, C_z, d, rng, bias), v(store, "_v" + suffix, C_z, d_v, rng, bias) {}
+CrossAttention::CrossAttention(ParamStore& store, const std::string& suffix, int C, int C_z, int d, int d_v, Rng& rng,
+                               Bias bias)
+    : q(store, "_q" + suffix, C, d, rng, bias),
+      k(store, "_k" + suffix, C_z, d, rng, bias),
+      v(store, "_v" + suffix, C_z, d_v, rng, bias) {}
 
 CrossAttention::Memory CrossAttention::remember(Var Z) const { return {k(Z).named("K"), v(Z).named("V")}; }
 

@@ -15,8 +15,9 @@ inline namespace GLASS_PRECISION {
 //
 //   dX = dQ W_qᵀ             dZ = dK W_kᵀ + dV W_vᵀ, from every layer that reads Z: they add up
 //
-// Vaswani et al. 2017, "Attention Is All You Need", section 3.2.3: in the decoder. Z is known as a whole, so there is no causal
-// mask; padding of Z is hidden. With several heads: MultiHeadAttention(X, Z), which has an output projection as well.
+// Vaswani et al. 2017, "Attention Is All You Need", section 3.2.3: in the decoder. Z is known as a whole, so there is
+// no causal mask; padding of Z is hidden. With several heads: MultiHeadAttention(X, Z), which has an output projection
+// as well.
 struct CrossAttention {
   Linear q, k, v;
   const Variant* variant = &plain_attention;

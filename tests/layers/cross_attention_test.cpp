@@ -51,7 +51,8 @@ TEST_CASE("cross-attention: values and gradients to ten digits, in both forms") 
     check_fingerprint(f.layer.q.W->grad, -0.0728018480258);
     check_fingerprint(f.layer.k.W->grad, -0.0522279249749);
     check_fingerprint(f.layer.v.W->grad, -0.257731700023);
-    for (const char* line : {"X", "Z", "W_q", "W_k", "W_v"}) CHECK(gradient_gap(f.tape, f.Y, f.dY, f.tape.find(line)).ok());
+    for (const char* line : {"X", "Z", "W_q", "W_k", "W_v"})
+      CHECK(gradient_gap(f.tape, f.Y, f.dY, f.tape.find(line)).ok());
   }
 }
 

@@ -11,7 +11,9 @@ static const ReferenceFile& listing() {
   return file;
 }
 
-static std::string against_listing(Mat got, const std::string& name) { return difference(got, listing()[name], kRounding); }
+static std::string against_listing(Mat got, const std::string& name) {
+  return difference(got, listing()[name], kRounding);
+}
 
 namespace {
 // A layer with the listing's parameters, run forward and backward under a causal mask.

@@ -1,4 +1,5 @@
-// Several heads with biases, masks and a batch of two against PyTorch's nn.MultiheadAttention: tests/reference/multi_head.py.
+// Several heads with biases, masks and a batch of two against PyTorch's nn.MultiheadAttention:
+// tests/reference/multi_head.py.
 #include "layers/attention/multi_head.h"
 #include "tests/catch.h"
 #include "tests/compare.h"
@@ -14,7 +15,8 @@ static const ReferenceFile& torch() {
 static std::string against_torch(Mat got, const std::string& name) { return difference(got, torch()[name], kRounding); }
 
 // `masks`: one for each of the two sequences.
-static void check_against_torch(const std::string& set, int C, int C_z, int heads, const Mask* masks, const Variant& variant) {
+static void check_against_torch(const std::string& set, int C, int C_z, int heads, const Mask* masks,
+                                const Variant& variant) {
   CAPTURE(set, variant.name());
   ParamStore store;
   Rng rng(1);
@@ -42,14 +44,16 @@ static void check_against_torch(const std::string& set, int C, int C_z, int head
 TEST_CASE("multi-head attention gives PyTorch's values, weights and gradients, causal and padded") {
   const Mask causal = Mask::causal(4, 4);
   const Mask masks[] = {causal, causal & Mask::visible({true, true, true, false}, 4)};
-  for (const Variant* form : {static_cast<const Variant*>(&plain_attention), static_cast<const Variant*>(&fused_attention)}) {
+  for (const Variant* form :
+       {static_cast<const Variant*>(&plain_attention), static_cast<const Variant*>(&fused_attention)}) {
     check_against_torch("self.", 6, 0, 3, masks, *form);
   }
 }
 
 TEST_CASE("multi-head cross-attention gives PyTorch's values, weights and gradients, with other widths and lengths") {
   const Mask masks[] = {Mask::visible({true, true, true, true, false}, 3), Mask(3, 5)};
-  for (const Variant* form : {static_cast<const Variant*>(&plain_attention), static_cast<const Variant*>(&fused_attention)}) {
+  for (const Variant* form :
+       {static_cast<const Variant*>(&plain_attention), static_cast<const Variant*>(&fused_attention)}) {
     check_against_torch("cross.", 6, 4, 2, masks, *form);
   }
 }

@@ -23,7 +23,8 @@ struct FromParts final : Variant {
 
 TEST_CASE("plain: its parts, put together, are the definition, bit for bit") {
   Rng rng(2);
-  const Matrix q = random_matrix({3, 4}, rng), k = random_matrix({5, 4}, rng), v = random_matrix({5, 2}, rng), dY = random_matrix({3, 2}, rng);
+  const Matrix q = random_matrix({3, 4}, rng), k = random_matrix({5, 4}, rng), v = random_matrix({5, 2}, rng),
+               dY = random_matrix({3, 2}, rng);
   Mask seen(3, 5);
   seen.set(0, 1, false), seen.set(2, 1, false), seen.set(1, 1, false), seen.set(2, 4, false);  // nobody sees key 1
   for (const Mask* mask : {static_cast<const Mask*>(nullptr), static_cast<const Mask*>(&seen)}) {
@@ -45,7 +46,8 @@ TEST_CASE("plain: in evaluation, attention with dropout is attention") {
 
 TEST_CASE("plain: in training, dropout takes weights away and scales the others; the gradient follows") {
   Rng rng(5);
-  const Matrix q = random_matrix({6, 4}, rng), k = random_matrix({6, 4}, rng), v = random_matrix({6, 3}, rng), dY = random_matrix({6, 3}, rng);
+  const Matrix q = random_matrix({6, 4}, rng), k = random_matrix({6, 4}, rng), v = random_matrix({6, 3}, rng),
+               dY = random_matrix({6, 3}, rng);
   Dropout dropout(0.25, rng);
   std::vector<Var> used, whole;
   const Mask causal = Mask::causal(6, 6);
