@@ -1,6 +1,8 @@
 // Attention as a variant: the parts that others are made of give the definition again, and dropout on the weights.
 #include "layers/attention/plain.h"
 
+#include <limits>
+
 #include "engine/gradcheck.h"
 #include "tests/catch.h"
 #include "tests/compare.h"
@@ -64,4 +66,27 @@ TEST_CASE("plain: in training, dropout takes weights away and scales the others;
   CHECK(gone > 0);
   CHECK(kept > gone);
   for (const Var x : {run.Q, run.K, run.V}) CHECK(gradient_gap(run.tape, run.Y, dY, x).ok());
+}
+
+TEST_CASE("plain: what a key holds that no query may see does not matter, not even NaN") {
+  Rng rng(6);
+  const Matrix q = random_matrix({3, 4}, rng), k = random_matrix({5, 4}, rng), v = random_matrix({5, 2}, rng);
+  const Matrix dY = random_matrix({3, 2}, rng);
+  Matrix junk_k(k), junk_v(v);
+  for (int c = 0; c < 4; ++c) junk_k(2, c) = std::numeric_limits<Real>::quiet_NaN();
+  for (int c = 0; c < 2; ++c) junk_v(2, c) = std::numeric_limits<Real>::infinity();
+  const Mask seen = Mask::visible({true, true, false, true, true}, 3);
+  Dropout off(0, rng);
+  const FromParts parts;
+  const Dropped dropped(off);
+  for (const Variant* form :
+       {static_cast<const Variant*>(&plain_attention), static_cast<const Variant*>(&fused_attention),
+        static_cast<const Variant*>(&parts), static_cast<const Variant*>(&dropped)}) {
+    CAPTURE(form->name());
+    HeadsRun clean(*form, q, k, v, {.mask = &seen}, dY), junk(*form, q, junk_k, junk_v, {.mask = &seen}, dY);
+    CHECK(bit_difference(junk.Y.value(), clean.Y.value()) == "");
+    CHECK(bit_difference(junk.Q.grad(), clean.Q.grad()) == "");
+    CHECK(bit_difference(junk.K.grad(), clean.K.grad()) == "");
+    CHECK(bit_difference(junk.V.grad(), clean.V.grad()) == "");
+  }
 }
