@@ -18,6 +18,18 @@ inline namespace GLASS_PRECISION {
 // Which operands of a product are read transposed. NN: A B,  NT: A B^T,  TN: A^T B.
 enum class Product { NN, NT, TN };
 
+// Rotary positions: row r stands at p = (first + r) · spacing, and pair i of its channels is turned by p base^(-2i/dims).
+struct Rotary {
+  enum class Pairs { interleaved, half };  // channels (2i, 2i+1), or (i, i + dims/2)
+  Pairs pairs = Pairs::interleaved;
+  int first = 0;
+  double base = 10000;
+  int dims = -1;       // how many channels turn, from the left; -1: all
+  double spacing = 1;  // L/L' squeezes L' rows into the positions 0 to L
+
+  int turned(int width) const { return dims < 0 ? width : dims; }
+};
+
 struct Backend {
   virtual const char* name() const = 0;
   virtual ~Backend() = default;
@@ -142,6 +154,10 @@ struct Backend {
   // rows of a table by index
   virtual void gather_rows(Mat table, Ints ids, Mat y) = 0;       // y_i = table_(ids_i)
   virtual void scatter_rows(Mat dy, Ints ids, Mat dtable) = 0;    // dtable_(ids_i) += dy_i
+
+  // pairs of channels turned by their position: (a, b) becomes (a cos - b sin, a sin + b cos); the other channels stay
+  virtual void rotate(Mat x, const Rotary&, Mat y) = 0;           // y = x, turned
+  virtual void rotate_back(Mat dy, const Rotary&, Mat dx) = 0;    // dx += dy, turned back
 };
 
 Backend& cpu_backend();

@@ -98,7 +98,12 @@ Var select(Keep keep, Var a, Var b, Where where = {});                 // keep ?
 Var mask(Var x, Keep keep, double other, Where where = {});            // keep ? x : other    dx = keep ? dy : 0
 Var drop_hidden(Var x, Keep keep, Where where = {});  // rows (keys) that no query may use: 0   dx_j = used ? dy_j : 0
 Var gather_rows(Var table, const int* ids, int n, Where where = {});   // y_i = table_(ids_i), n x C    dtable_(ids_i) += dy_i
+Var gather_entries(Var x, const int* places, Shape shape, Where where = {});   // y_k = x at place_k     dx at place_k += dy_k
+Var scatter_entries(Var x, const int* places, Shape shape, Where where = {});  // y at place_k += x_k    dx_k = dy at place_k
 Var detach(Var x, Where where = {});       // x, as if it were a constant: no gradient goes through
+
+// ---- positions
+Var rotary(Var x, const Rotary& = {}, Where where = {});  // pairs of row p turned by p base^(-2i/C)    dx = dy turned back
 
 // ---- attention in one line; layers/attention/ has the same in steps
 Var attention(Var Q, Var K, Var V, double scale, const Keep* keep = nullptr, Where where = {});

@@ -24,11 +24,15 @@ constexpr unsigned kSeed = 11;
 constexpr double kEps = 0.1;                // of layer_norm and rms_norm: large enough to matter
 constexpr double kSmoothing = 0.1;          // of cross_entropy
 constexpr int kIgnore = -100;
+constexpr int kFirst = 3;                   // of rotary: the position of row 0
+constexpr double kBase = 7, kSpacing = 0.5;
 constexpr int kTaps = 3;                    // of conv1d: the rows of X that one row of Y sees
 // Which query sees which key: query 1 sees none, key 2 is seen by none, the others see more and more keys.
 bool sees(int query, int key);
 // Rows to gather from a table: the last comes twice, the order is not the table's.
 std::vector<int> rows_to_gather(int table_rows);
+// Where gather_entries and scatter_entries look: `n` places among `entries`, some of them twice.
+std::vector<int> places_among(int entries, int n);
 // A class for each row; row 1, and every row where there are no classes, does not count.
 std::vector<int> classes(int rows, int cols);
 
@@ -108,3 +112,9 @@ Table ref_bce_logits(const Table* x);
 Table ref_mse(const Table* x);
 Table ref_kl(const Table* x);
 Table ref_select(const Table* x);
+
+// op_reference_positions.cpp
+Table ref_rotary(const Table* x);
+Table ref_rotary_half(const Table* x);
+Table ref_gather_entries(const Table* x);
+Table ref_scatter_entries(const Table* x);

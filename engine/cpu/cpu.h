@@ -100,6 +100,8 @@ struct CpuBackend final : Backend {
   void add_seen(Mat dy, Keep keep, Mat dx) override;
   void gather_rows(Mat table, Ints ids, Mat y) override;
   void scatter_rows(Mat dy, Ints ids, Mat dtable) override;
+  void rotate(Mat x, const Rotary&, Mat y) override;
+  void rotate_back(Mat dy, const Rotary&, Mat dx) override;
 };
 
 }  // namespace GLASS_PRECISION
