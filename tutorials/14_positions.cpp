@@ -105,7 +105,7 @@ int main(int argc, char** argv) try {
   page.check("two sentences share the table: their gradients add up", {{shared.table->grad.view().block(0, 0, n, C), by_hand::sum(two[0].value(), two[1].value())}});
 
   page.part("More", "A text of 6 words, and a table that was trained with 4 rows?");
-  page.step("Stretched table", "P'_r = (1 − f) P_⌊s⌋ + f P_(⌊s⌋+1)   f = s − ⌊s⌋", "new row r lies at s = (r + 1/2) 4/6 − 1/2 between the old ones, or at the end");
+  page.step("Stretched table", "P'_r = (1 − f) P_k + f P_(k+1)   k + f = s", "new row r lies at s = (r + 1/2) 4/6 − 1/2 between the old ones, or at the end");
   Tape other;  // the steps on a tape of their own
   const Var old = other.input(P.value().block(0, 0, 4, C), "P"), stretch = stretched(old, 6), ends = stretched(old, 6, Stretch::align_corners);
   const Mat seed = P.value().block(1, 0, 6, C);  // any numbers

@@ -28,7 +28,7 @@ Var Alibi::attend(Var Q, Var K, Var V, const Call& call) const {
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < m; ++j) bias(i, j) = Real(-slope * std::abs(j - (i + m - n)));
   const Var E = scaled_scores(Q, hide_keys(K, call.allowed), default_scale(Q));
-  return mix(add(E, Q.tape->constant(bias, "bias")).named("E + bias"), hide_keys(V, call.allowed), call);
+  return mix(add(E, Q.tape->constant(bias, "bias")).named("E biased"), hide_keys(V, call.allowed), call);
 }
 
 }  // namespace GLASS_PRECISION

@@ -15,7 +15,7 @@ inline namespace GLASS_PRECISION {
 // Press, Smith and Lewis 2022, "Train Short, Test Long". Query i stands at position i + m - n. The bias comes after
 // the scaling, it is fixed, and nothing is learned. Under a causal mask j <= i, so -|j - i| is the paper's j - i; there
 // m_h j would give the same weights, since softmax does not see m_h i, which the whole row shares.
-// Lines: "S", "E", "bias", "E + bias", "A", "Y".
+// Lines: "S", "E", "bias", "E biased", "A", "Y".
 struct Alibi final : Variant {
   const char* name() const override { return "alibi"; }
 

@@ -29,8 +29,8 @@ int t5_bucket(int ahead, bool both_ways, int buckets, int farthest) {
   return start + std::min(all - 1, near + int(steps));
 }
 
-T5Bias::T5Bias(ParamStore& store, const std::string& name, int heads, bool both, Rng& rng, int buckets)
-    : table(&store.make(name, {checked(buckets, both), heads}, Init::xavier, rng)), both_ways(both) {}
+T5Bias::T5Bias(ParamStore& store, const std::string& name, int heads, bool both, Rng& rng, int buckets, int far)
+    : table(&store.make(name, {checked(buckets, both), heads}, Init::xavier, rng)), both_ways(both), farthest(far) {}
 
 Var T5Bias::attend(Var Q, Var K, Var V, const Call& call) const {
   const int n = Q.shape().rows, m = K.shape().rows, buckets = table->value.rows(), heads = table->value.cols();
@@ -44,7 +44,7 @@ Var T5Bias::attend(Var Q, Var K, Var V, const Call& call) const {
       places.push_back(t5_bucket(j - (i + m - n), both_ways, buckets, farthest) * heads + call.head);
   const Var S = matmul_nt(Q, hide_keys(K, call.allowed)).named("S");
   const Var bias = gather_entries(Q.tape->use(*table), places.data(), {n, m}).named("bias");
-  return mix(add(S, bias).named("S + bias"), hide_keys(V, call.allowed), call);
+  return mix(add(S, bias).named("S biased"), hide_keys(V, call.allowed), call);
 }
 
 }  // namespace GLASS_PRECISION

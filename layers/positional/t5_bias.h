@@ -16,13 +16,13 @@ inline namespace GLASS_PRECISION {
 // No 1/√d: Raffel et al. 2020, "Exploring the Limits of Transfer Learning" (T5), leave it to the start of the weights:
 // W_q with deviation 1/√(C d), W_k and W_v 1/√C, W_o 1/√(H d). One table serves all layers of a stack: give the same
 // T5Bias to each. Head h reads column h. Query i stands at position i + m - n.
-// Lines: "S", "bias", "S + bias", "A", "Y".
+// Lines: "S", "bias", "S biased", "A", "Y".
 struct T5Bias final : Variant {
   Param* table;
   bool both_ways;  // false, in a decoder: keys after the query share bucket 0 with the query's own position
-  int farthest = 128;
+  int farthest;
 
-  T5Bias(ParamStore&, const std::string& name, int heads, bool both_ways, Rng&, int buckets = 32);
+  T5Bias(ParamStore&, const std::string& name, int heads, bool both_ways, Rng&, int buckets = 32, int farthest = 128);
   const char* name() const override { return "t5"; }
 
  protected:

@@ -61,8 +61,7 @@ TEST_CASE("t5: values and the gradient of the table to ten digits") {
 TEST_CASE("t5: a decoder's bias in its second head, as in PyTorch; the table's gradient too") {
   Rng rng(2);
   ParamStore store;
-  T5Bias t5(store, "B", 2, false, rng, 8);
-  t5.farthest = 8;
+  T5Bias t5(store, "B", 2, false, rng, 8, 8);
   t5.table->set(sines({8, 2}, 0.5, 1, 2, 0.3));
   check_against_torch(t5, "t5");
   CHECK(difference(t5.table->grad, ReferenceFile("positions.txt")["t5.dB"]) == "");
@@ -91,8 +90,7 @@ TEST_CASE("t5: two layers that share a table add their gradients") {
 TEST_CASE("t5: keys that share the last bucket may move further away without a change") {
   Rng rng(5);
   ParamStore store;
-  T5Bias t5(store, "B", 1, false, rng, 4);  // 0, 1, then 2 and beyond
-  t5.farthest = 3;
+  T5Bias t5(store, "B", 1, false, rng, 4, 3);  // 0, 1, 2, then 3 and beyond
   CHECK(t5_bucket(-3, false, 4, 3) == 3);
   const Matrix q = random_matrix({1, 4}, rng), k = random_matrix({6, 4}, rng), v = random_matrix({6, 4}, rng);
   Tape tape;
