@@ -94,11 +94,11 @@ int main(int argc, char** argv) try {
 
   page.step("Through Z = X + P", "dX = dZ   dP_p = Σ of dZ over the rows at p");
   page.show_gradient({P});
+  page.spell_gradient(P, 0, 0);
   Matrix dP(P.shape());
   tape.be.copy(Z.grad(), dP.view().block(0, 0, n, C));
   page.check("formulas for dX, dP; a row that no word reached gets 0", {{X.grad(), Z.grad()}, {P.grad(), dP}});
-  ParamStore store;
-  const LearnedPositions shared(store, "P", longest, C, page.rng);
+  const LearnedPositions shared(page.params, "P shared", longest, C, page.rng);
   Tape batch;
   const Var two[] = {batch.constant(Z.grad(), "one"), batch.constant(backwards(Z.grad()), "two")}, both = concat_rows(two, 2);
   batch.backward(shared(both, 2), Matrix(both.value()));
