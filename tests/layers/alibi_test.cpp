@@ -15,7 +15,8 @@ TEST_CASE("alibi: the slopes of one to twelve heads") {
   CHECK(alibi_slopes(2) == std::vector<double>{0.0625, 0.00390625});
   CHECK(alibi_slopes(4) == std::vector<double>{0.25, 0.0625, 0.015625, 0.00390625});
   CHECK(alibi_slopes(8) == std::vector<double>{0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625});
-  const double more[] = {std::exp2(-0.5), std::exp2(-1.5), std::exp2(-2.5), std::exp2(-3.5)};  // 0.707, 0.354, 0.177, 0.088
+  const double more[] = {std::exp2(-0.5), std::exp2(-1.5), std::exp2(-2.5),
+                         std::exp2(-3.5)};  // 0.707, 0.354, 0.177, 0.088
   const std::vector<double> twelve = alibi_slopes(12);
   REQUIRE(twelve.size() == 12);
   for (int h = 0; h < 8; ++h) CHECK(twelve[std::size_t(h)] == alibi_slopes(8)[std::size_t(h)]);
@@ -59,4 +60,7 @@ TEST_CASE("alibi: keys on both sides lose alike, and each head has its own slope
 
 TEST_CASE("alibi: as in PyTorch, with fewer queries than keys") { check_against_torch(Alibi(), "alibi"); }
 
-TEST_CASE("alibi: over masks, batches, heads and lengths") { check_variant(Alibi()); }
+TEST_CASE("alibi: over masks, batches, heads and lengths") {
+  check_variant(Alibi());
+  check_hidden_nan(Alibi());
+}

@@ -1,5 +1,7 @@
 #include "tests/layers/relative_fixture.h"
 
+#include <limits>
+
 #include "engine/gradcheck.h"
 #include "tests/catch.h"
 #include "tests/compare.h"
@@ -38,6 +40,19 @@ void check_against_torch(const Variant& variant, const std::string& name) {
   CHECK(difference(run.Q.grad(), torch[name + ".dQ"]) == "");
   CHECK(difference(run.K.grad(), torch[name + ".dK"]) == "");
   CHECK(difference(run.V.grad(), torch[name + ".dV"]) == "");
+}
+
+void check_hidden_nan(const Variant& variant) {
+  const Mask mask = Mask::visible({true, true, false, true, true}, 5);
+  const Matrix q = sines({5, 4}, 1, 3, 1), k = cosines({5, 4}, 1, 2, -1), v = sines({5, 4}, 1, 1, 2, 0.5),
+               dY = cosines({5, 4}, 1, 2, 3, 1);
+  Matrix k_nan(k), v_nan(v);
+  for (int c = 0; c < 4; ++c) k_nan(2, c) = v_nan(2, c) = std::numeric_limits<Real>::quiet_NaN();
+  HeadsRun clean(variant, q, k, v, {.mask = &mask}, dY), dirty(variant, q, k_nan, v_nan, {.mask = &mask}, dY);
+  CHECK(bit_difference(dirty.Y.value(), clean.Y.value()) == "");
+  CHECK(bit_difference(dirty.Q.grad(), clean.Q.grad()) == "");
+  CHECK(bit_difference(dirty.K.grad(), clean.K.grad()) == "");
+  CHECK(bit_difference(dirty.V.grad(), clean.V.grad()) == "");
 }
 
 void check_parameter(const Variant& variant, Param& p) {

@@ -24,6 +24,9 @@ void check_decoding(const Variant&);
 // 4 queries, the last of 6 positions, two heads of width 4, causal: as tests/reference/positions.txt under `name`.
 void check_against_torch(const Variant&, const std::string& name);
 
+// A key that no query may see holds NaN: no bit of the result or of the gradients knows.
+void check_hidden_nan(const Variant&);
+
 // The gradient of a table against differences, with and without a mask.
 void check_parameter(const Variant&, Param&);
 

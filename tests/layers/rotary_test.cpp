@@ -171,4 +171,5 @@ TEST_CASE("rotary attention: all positions shifted alike change nothing, one lay
 TEST_CASE("rotary attention: over masks, batches, heads and lengths") {
   check_variant(RotaryAttention({.pairs = Pairs::interleaved, .base = 20}));
   check_variant(RotaryAttention({.pairs = Pairs::half, .first = 3, .dims = 2}));
+  check_hidden_nan(RotaryAttention());
 }

@@ -119,4 +119,5 @@ TEST_CASE("shaw: over masks, batches, heads and lengths") {
   ParamStore store;
   check_variant(Shaw(store, " shared", 2, 4, 4, rng));
   check_variant(Shaw(store, " apart", 1, 4, 4, rng, 4));
+  check_hidden_nan(Shaw(store, " third", 2, 4, 4, rng));
 }

@@ -123,4 +123,5 @@ TEST_CASE("t5: over masks, batches, heads and lengths") {
   T5Bias both(store, "both", 4, true, rng), back(store, "back", 4, false, rng);
   check_variant(both);
   check_variant(back);
+  check_hidden_nan(both);
 }
