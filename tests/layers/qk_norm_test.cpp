@@ -178,6 +178,26 @@ TEST_CASE("qk-norm: every kind over masks, batches, heads and lengths") {
   check_variant(LearnedTemperature(store, "_5", 4, rng));
 }
 
+TEST_CASE("qk-norm: the largest weight that a cosine can give, and why g grows with the length") {
+  // one key along the query, n - 1 keys against it: e^g / (e^g + (n - 1) e^-g)
+  for (const int n : {2, 6, 100}) {
+    for (const double g : {1.0, std::log2(double(n) * n - n)}) {
+      Rng rng(1);
+      ParamStore store;
+      const L2QkNorm variant(store, "", n, rng);
+      variant.g->set(Matrix{{g}});
+      Matrix k(Shape{n, 2});
+      for (int j = 0; j < n; ++j) k(j, 0) = j == 1 ? Real(0.5) : Real(-3);
+      Tape tape;
+      std::vector<Var> weights;
+      const Var V = tape.input(k, "V");
+      variant(tape.input(Matrix{{7, 0}}, "Q"), tape.input(k, "K"), V, {.weights = &weights});
+      check_number(weights[0].value()(0, 1), std::exp(2 * g) / (std::exp(2 * g) + n - 1));
+      if (n == 100) CHECK((weights[0].value()(0, 1) > 0.5) == (g > 1));  // 0.07 and 1.0
+    }
+  }
+}
+
 TEST_CASE("qk-norm: unit rows have length 1, a row of zeros stays zero and sends back something finite") {
   Tape tape;
   const Var X = tape.input(Matrix{{3, 4, 0}, {0, 0, 0}}, "X");
