@@ -130,6 +130,12 @@ struct Backend {
   virtual void softmax_rows(Mat x, Mat y) = 0;
   virtual void softmax_rows_backward(Mat y, Mat dy, Mat dx) = 0;  // dx_ij += y_ij (dy_ij - Σ_k y_ik dy_ik)
 
+  // weights with exact zeros, each row: max(x - τ, 0), and g = max(x / 2 - τ, 0), whose squares sum to 1. support: 1 where
+  // the entry is above τ; written if `decide`, else kept. A row that is all -inf gives zeros, +inf or NaN a row of NaN.
+  virtual void sparsemax_rows(Mat x, bool decide, Mat support, Mat y) = 0;
+  virtual void entmax15_rows(Mat x, bool decide, Mat support, Mat g) = 0;
+  virtual void weighted_mean_backward(Mat g, Mat dy, Mat dx) = 0;  // dx_ij += g_ij (dy_ij - Σ_k g_ik dy_ik / Σ_k g_ik)
+
   // selection by a mask: no product, so a NaN that is not taken stays out.   y may be x
   virtual void select(Mat x, Keep keep, Real other, Mat y) = 0;   // y = keep ? x : other
   virtual void add_selected(Mat dy, Keep keep, Mat dx) = 0;       // dx += keep ? dy : 0

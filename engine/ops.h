@@ -76,6 +76,8 @@ Var conv1d(Var X, Var W, int left, Where where = {});    // Y_t = Σ_k X_(t+k-le
 
 // ---- rows as weights, rows made alike
 Var softmax(Var e, Where where = {});      // A_ij = exp(e_ij) / Σ_k exp(e_ik)    de = A ∘ (dA - rowsum(A ∘ dA))
+Var sparsemax(Var e, Where where = {});    // max(e_ij - τ_i, 0), rows sum to 1       de = dA - mean of dA over the support, 0 beside it
+Var entmax15(Var e, Where where = {});     // max(e_ij / 2 - τ_i, 0)², the same       de = g ∘ (dA - Σ g dA / Σ g), g = √A
 Var log_softmax(Var x, Where where = {});  // x_ij - ln Σ_k e^(x_ik)              dx_ij = dy_ij - e^(y_ij) Σ_k dy_ik
 Var layer_norm(Var x, Var gain, Var bias, double eps = 1e-5, Where where = {});
 // x̂ ∘ gain + bias, x̂ = (x - μ) r, r = 1/√(variance + eps)        dx = r (u - mean u - x̂ mean(u ∘ x̂)), u = dy ∘ gain

@@ -108,3 +108,7 @@ Table ref_bce_logits(const Table* x);
 Table ref_mse(const Table* x);
 Table ref_kl(const Table* x);
 Table ref_select(const Table* x);
+
+// op_reference_weights.cpp
+Table ref_sparsemax(const Table* x);
+Table ref_entmax15(const Table* x);

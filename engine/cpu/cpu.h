@@ -92,6 +92,9 @@ struct CpuBackend final : Backend {
   void log_softmax_rows_backward(Mat y, Mat dy, Mat dx) override;
   void softmax_rows(Mat x, Mat y) override;
   void softmax_rows_backward(Mat y, Mat dy, Mat dx) override;
+  void sparsemax_rows(Mat x, bool decide, Mat support, Mat y) override;
+  void entmax15_rows(Mat x, bool decide, Mat support, Mat g) override;
+  void weighted_mean_backward(Mat g, Mat dy, Mat dx) override;
   void select(Mat x, Keep keep, Real other, Mat y) override;
   void add_selected(Mat dy, Keep keep, Mat dx) override;
   void choose(Mat a, Mat b, Keep keep, Mat y) override;
