@@ -110,5 +110,6 @@ Table ref_kl(const Table* x);
 Table ref_select(const Table* x);
 
 // op_reference_weights.cpp
+Table ref_entmax(const Table& x, double alpha);  // any alpha above 1
 Table ref_sparsemax(const Table* x);
 Table ref_entmax15(const Table* x);

@@ -5,7 +5,7 @@
 
 // Weights max((α - 1) e - τ, 0)^(1 / (α - 1)) that sum to 1, for any α above 1. The sum falls as τ grows, so halving an
 // interval finds τ: no sorting, no support, no formula in common with the engine.
-static Table entmax(const Table& x, double alpha) {
+Table ref_entmax(const Table& x, double alpha) {
   Table y(x.rows, x.cols);
   for (int i = 0; i < x.rows; ++i) {
     double low = -HUGE_VAL;
@@ -25,5 +25,5 @@ static Table entmax(const Table& x, double alpha) {
   return y;
 }
 
-Table ref_sparsemax(const Table* x) { return entmax(x[0], 2); }
-Table ref_entmax15(const Table* x) { return entmax(x[0], 1.5); }
+Table ref_sparsemax(const Table* x) { return ref_entmax(x[0], 2); }
+Table ref_entmax15(const Table* x) { return ref_entmax(x[0], 1.5); }

@@ -74,9 +74,7 @@ static void above_threshold(Mat x, double factor, double (*tau_of)(Above), bool 
 
 void CpuBackend::sparsemax_rows(Mat x, bool decide, Mat support, Mat y) { above_threshold(x, 1, threshold, decide, support, y); }
 
-void CpuBackend::entmax15_rows(Mat x, bool decide, Mat support, Mat g) {
-  above_threshold(x, 0.5, threshold_of_squares, decide, support, g);
-}
+void CpuBackend::entmax15_rows(Mat x, bool decide, Mat support, Mat g) { above_threshold(x, 0.5, threshold_of_squares, decide, support, g); }
 
 void CpuBackend::weighted_mean_backward(Mat g, Mat dy, Mat dx) {
   for (int i = 0; i < dx.rows; ++i) {

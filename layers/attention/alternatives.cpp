@@ -33,8 +33,7 @@ Var OffByOne::attend(Var Q, Var K, Var V, const Call& call) const {
   return mix_by(softmax_with_sink(E, zero), V, call);
 }
 
-LearnedSink::LearnedSink(ParamStore& store, const std::string& suffix, int heads, Rng& rng)
-    : s(&store.make("s" + suffix, {1, heads}, Init::zeros, rng)) {}
+LearnedSink::LearnedSink(ParamStore& store, const std::string& suffix, int heads, Rng& rng) : s(&store.make("s" + suffix, {1, heads}, Init::zeros, rng)) {}
 
 Var LearnedSink::attend(Var Q, Var K, Var V, const Call& call) const {
   if (call.head >= s->value.cols()) {

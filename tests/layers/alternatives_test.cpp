@@ -8,6 +8,7 @@
 #include "tests/catch.h"
 #include "tests/compare.h"
 #include "tests/layers/variant_grid.h"
+#include "tests/op_trial.h"
 #include "tests/reference_file.h"
 
 using namespace glass;
@@ -50,9 +51,7 @@ struct All {
 };
 }  // namespace
 
-static void check_number(double got, double want) {
-  CHECK(got == Approx(want).epsilon(kPrinted.relative).margin(kPrinted.absolute));
-}
+static void check_number(double got, double want) { CHECK(got == Approx(want).epsilon(kPrinted.relative).margin(kPrinted.absolute)); }
 
 static Matrix row_sums(Mat A) {
   Matrix sums(Shape{1, A.rows});
@@ -163,6 +162,18 @@ TEST_CASE("alternatives: rows of the entmax package: ordinary, all alike, one fa
     CHECK(difference(p.value(), file[name + ".p"], tolerance) == "");
     CHECK(difference(z.grad(), file[name + ".dz"], tolerance) == "");
   }
+}
+
+TEST_CASE("alternatives: entmax for any alpha, from softmax to sparsemax, is what the reference of the two ops computes") {
+  const ReferenceFile file("weights.txt");
+  CHECK(difference(matrix_of(ref_entmax(table_of(Matrix{{1, 0.8, 0.1, -1}}), 1.25)), Matrix{{0.4787184906, 0.3735833335, 0.1355777773, 0.0121203986}}) ==
+        "");
+  CHECK(difference(matrix_of(ref_entmax(table_of(file["z"]), 1.25)), file["rows.entmax125.p"], kDouble ? kPrinted : Tolerance{1e-3, 1e-3}) == "");
+  Tape tape;
+  const Matrix x{{1, 0.8, 0.1, -1}, {0.3, 0.2, 0.4, 0.35}};
+  const Var E = tape.input(x, "E");
+  CHECK(difference(matrix_of(ref_entmax(table_of(x), 1 + 1e-5)), softmax(E).value(), {1e-4, 1e-4}) == "");
+  CHECK(difference(matrix_of(ref_entmax(table_of(x), 2)), sparsemax(E).value(), kPrinted) == "");
 }
 
 TEST_CASE("alternatives: over masks, batches, heads and lengths") {

@@ -25,9 +25,7 @@ struct Run {
 };
 }  // namespace
 
-static void check_number(double got, double want) {
-  CHECK(got == Approx(want).epsilon(kPrinted.relative).margin(kPrinted.absolute));
-}
+static void check_number(double got, double want) { CHECK(got == Approx(want).epsilon(kPrinted.relative).margin(kPrinted.absolute)); }
 
 static void check_reference(const Run& run, const ReferenceFile& file, const std::string& name) {
   CHECK(difference(run.Y.value(), file[name + ".Y"]) == "");
@@ -218,7 +216,8 @@ TEST_CASE("qk-norm: a head without a temperature, and gains of another width, ar
   const RmsQkNorm rms(store, "_2", 3, rng);
   Tape tape;
   const Var Q = tape.input(queries(), "Q");
-  CHECK_THROWS_WITH(cosine(Q, Q, Q, {.head = 2, .heads = 3}), Catch::Matchers::ContainsSubstring("2 heads") && Catch::Matchers::ContainsSubstring("head 2"));
+  CHECK_THROWS_WITH(cosine(Q, Q, Q, {.head = 2, .heads = 3}),
+                    Catch::Matchers::ContainsSubstring("2 heads") && Catch::Matchers::ContainsSubstring("head 2"));
   CHECK_THROWS_AS(cosine(Q, Q, Q, {.head = 2, .heads = 3}), ShapeError);
   CHECK_THROWS_AS(rms(Q, Q, Q), ShapeError);
 }
