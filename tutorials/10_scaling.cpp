@@ -72,7 +72,7 @@ int main(int argc, char** argv) try {
   page.check("Var(Q) is 1.6 ± 20%, and so is the deviation of E", std::fabs(mean_square(Q0) / 1.6 - 1) < 0.2 && std::fabs(before / 1.6 - 1) < 0.2);
   page.check("weights × 3, scores × 9: 1/√d is a constant", after / before, 9);
 
-  page.step("Too large", "E = s Q Kᵀ", "six keys, d = 64; s = 1/√d, then none, then larger. medians of 21 draws");
+  page.step("Too large", "E = s Q Kᵀ", "six keys, d = 64; s = 1/√d, then none, then larger; medians of 21 draws");
   for (int i = 0; i < 4; ++i) saturate(std::pow(8, i - 1), rng, dead.view().block(i, 0, 1, 5));
   page.show_matrix("the largest A of a row, and norms", dead, {"s = 1/8", "s = 1", "s = 8", "s = 64"}, {"max A", "dE", "dQ", "dK", "dV"});
   page.say("   A decided row sends nothing back to its scores. The rare undecided row sends s times as much: dQ and dK grow, then die.");
