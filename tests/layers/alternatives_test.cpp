@@ -191,6 +191,8 @@ TEST_CASE("alternatives: the gradients of b and s agree with differences") {
     CHECK(gradient_gap(run.tape, run.Y, upstream(), p).ok());
     CHECK(!all_zero(p.grad()));
   }
+  CHECK(all_zero(all.sink.s->grad.view().block(0, 0, 1, 2)));  // head 2 ran, with its own sink
+  CHECK(all.sink.s->grad(0, 2) != 0);
 }
 
 TEST_CASE("alternatives: which rows sum to 1") {
