@@ -18,6 +18,15 @@ inline namespace GLASS_PRECISION {
 // Which operands of a product are read transposed. NN: A B,  NT: A B^T,  TN: A^T B.
 enum class Product { NN, NT, TN };
 
+// How attention is cut into tiles of scores, and who sees whom (engine/ops/flash_attention.cpp). n queries, m keys.
+struct Tiling {
+  int queries = 32, keys = 32;  // of one tile; the result does not depend on it
+  bool causal = false;          // query i sees the keys up to i + m - n
+  Keep keep{};                  // no rows: every pair; one row: the same keys for every query; n rows: any pairs
+  double tau = 0;               // how far the running maximum may lag behind before the sums are rescaled
+  bool with_L = false;          // the result is [Y | L]
+};
+
 struct Backend {
   virtual const char* name() const = 0;
   virtual ~Backend() = default;
@@ -129,6 +138,11 @@ struct Backend {
   // softmax of each row; a row that is all -inf gives a row of zeros.   y may be x
   virtual void softmax_rows(Mat x, Mat y) = 0;
   virtual void softmax_rows_backward(Mat y, Mat dy, Mat dx) = 0;  // dx_ij += y_ij (dy_ij - Σ_k y_ik dy_ik)
+
+  // attention tile by tile. S: scratch for one tile; state: scratch, tile queries x 2; counts: 1 x 2, tiles visited, rescalings
+  virtual void flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat S, Mat state, Mat Y, Mat L, Mat counts) = 0;
+  // D: n x 1, rowsum(dY ∘ Y) - dL. Adds to dQ, dK, dV; each may be without memory
+  virtual void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat L, Mat D, Mat dY, Mat S, Mat dQ, Mat dK, Mat dV) = 0;
 
   // selection by a mask: no product, so a NaN that is not taken stays out.   y may be x
   virtual void select(Mat x, Keep keep, Real other, Mat y) = 0;   // y = keep ? x : other

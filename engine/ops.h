@@ -104,6 +104,13 @@ Var detach(Var x, Where where = {});       // x, as if it were a constant: no gr
 Var attention(Var Q, Var K, Var V, double scale, const Keep* keep = nullptr, Where where = {});
 // A = softmax(scale Q Kᵀ), Y = A V:  n x d_v from Q n x d, K m x d, V m x d_v.  Backward: see the file.
 Var weights_of(Var y, Where where = {});   // the A that attention(...) kept, n x m, as a constant line
+Var flash_attention(Var Q, Var K, Var V, double scale, const Tiling& = {}, Where where = {});
+// The same Y, tile by tile: no n x m matrix is ever there. With tiling.with_L: [Y | L], L_i = ln Σ_j e^(E_ij), n x (d_v + 1).
+struct FlashFields {
+  Mat L, D;  // n x 1; D after backward
+  int tiles, rescalings;
+};
+FlashFields flash_fields(Var y);  // what flash_attention(...) kept, and counted in its last forward
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

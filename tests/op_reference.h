@@ -108,3 +108,7 @@ Table ref_bce_logits(const Table* x);
 Table ref_mse(const Table* x);
 Table ref_kl(const Table* x);
 Table ref_select(const Table* x);
+
+// op_reference_flash.cpp
+Table ref_attention_causal(const Table* x);  // the last query sees every key
+Table ref_attention_and_L(const Table* x);   // [Y | ln Σ_j e^(E_ij)]

@@ -92,6 +92,8 @@ struct CpuBackend final : Backend {
   void log_softmax_rows_backward(Mat y, Mat dy, Mat dx) override;
   void softmax_rows(Mat x, Mat y) override;
   void softmax_rows_backward(Mat y, Mat dy, Mat dx) override;
+  void flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat S, Mat state, Mat Y, Mat L, Mat counts) override;
+  void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat L, Mat D, Mat dY, Mat S, Mat dQ, Mat dK, Mat dV) override;
   void select(Mat x, Keep keep, Real other, Mat y) override;
   void add_selected(Mat dy, Keep keep, Mat dx) override;
   void choose(Mat a, Mat b, Keep keep, Mat y) override;
