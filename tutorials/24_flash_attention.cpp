@@ -6,7 +6,7 @@
 
 #include "layers/attention/self_attention.h"
 #include "tutorials/page/by_hand.h"
-#include "tutorials/page/memory.h"
+#include "tutorials/page/measure.h"
 #include "tutorials/page/page.h"
 using namespace glass;
 

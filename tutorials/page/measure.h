@@ -1,7 +1,8 @@
-// How much memory a way of attending takes on the tape.
+// How much memory a way of attending takes on the tape, and how much arithmetic stands on one.
 #pragma once
 
 #include <cmath>
+#include <string>
 
 #include "layers/attention/variant.h"
 
@@ -28,6 +29,18 @@ inline double kib_on_tape(const Variant& variant, int n) {
   for (const Node& line : tape.nodes)
     if (line.grad.data && line.view_of < 0) bytes += double(count(line.grad.shape())) * sizeof(Real);
   return bytes / 1024;
+}
+
+// Multiplications and additions in the matrix products of a tape: 2 R K C for R x K times K x C.
+inline double operations_of_products(const Tape& tape) {
+  double sum = 0;
+  for (const Node& line : tape.nodes) {
+    const std::string op = line.op;
+    if (op.rfind("matmul", 0) != 0) continue;
+    const Mat first = tape.nodes[std::size_t(line.in[0])].value;
+    sum += 2.0 * line.value.rows * line.value.cols * (op == "matmul_tn" ? first.rows : first.cols);
+  }
+  return sum;
 }
 
 }  // namespace GLASS_PRECISION
