@@ -26,7 +26,7 @@ struct OnlineSoftmax final : Variant {
 // The same as one op, with queries in tiles too; backward computes each tile of weights once more from L. Of the n x m pairs it
 // keeps nothing: n numbers L, n numbers D, one tile. Dao et al. 2022, Dao 2023.
 //
-// Lines "Y L" and its views "Y" and "L". Masks are said as shortly as they can be: causal is a flag, padding one row of bits, and
+// Lines "Y L" and its views "Y" and "L". Masks are said as shortly as they can be: causal is a flag, padding one row of bytes, and
 // only any other mask is kept as n x m bytes. Tiles that are hidden altogether are skipped. The weights, if they are wanted, are
 // computed once more as lines of the tape, A = exp(E - L), and do take n x m; gradients flow through them too.
 struct FlashAttention final : Variant {
