@@ -108,6 +108,14 @@ struct Backend {
   virtual void conv1d(Mat X, Mat W, int left, Mat Y) = 0;               // overwrites Y
   virtual void conv1d_backward_x(Mat dY, Mat W, int left, Mat dX) = 0;
   virtual void conv1d_backward_w(Mat X, Mat dY, int left, Mat dW) = 0;
+  // X: T x C, W: K x C, Y: T x C.   Y_tc = Σ_k X_(t+k-left),c W_kc: each column by itself
+  virtual void depthwise_conv1d(Mat X, Mat W, int left, Mat Y) = 0;     // overwrites Y
+  virtual void depthwise_conv1d_backward_x(Mat dY, Mat W, int left, Mat dX) = 0;
+  virtual void depthwise_conv1d_backward_w(Mat X, Mat dY, int left, Mat dW) = 0;
+  // a: n x D, b: m x D, V: m x d_v, Y: n x (d_v + 1).   Y_t = a_t Σ_j b_j [v_j 1]ᵀ over j <= t + m - n - lag, sums in double
+  virtual void causal_sums(Mat a, Mat b, Mat V, int lag, Mat Y) = 0;
+  // each of da, db, dV may be without memory
+  virtual void causal_sums_backward(Mat a, Mat b, Mat V, int lag, Mat dY, Mat da, Mat db, Mat dV) = 0;
 
   // norms of each row, in double inside: y = (x - mean) rstd ∘ gain + bias, rstd = 1 / √(variance + eps)
   virtual void layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) = 0;

@@ -33,6 +33,7 @@ Var abs(Var x, Where where = {});          // |x|                 dx = dy sign(x
 Var tanh(Var x, Where where = {});         // tanh x              dx = dy / cosh² x
 Var sigmoid(Var x, Where where = {});      // 1 / (1 + e^-x)      dx = dy y (1 - y)
 Var softplus(Var x, Where where = {});     // ln(1 + e^x)         dx = dy sigmoid(x)
+Var elu_plus_one(Var x, Where where = {}); // x + 1 for x > 0, else e^x, always positive    dx = dy (x > 0 ? 1 : y)
 Var relu(Var x, Where where = {});         // max(x, 0)           dx = dy where x > 0, else 0
 Var gelu(Var x, Where where = {});         // x Φ(x)              dx = dy (Φ(x) + x φ(x))
 Var gelu_tanh(Var x, Where where = {});    // its approximation with tanh
@@ -72,6 +73,7 @@ Var transpose(Var x, Where where = {});         // xᵀ,    R x C -> C x R    dx
 Var concat_rows(const Var* x, int n, Where where = {});  // below each other    dx_k = its rows of dy
 Var concat_cols(const Var* x, int n, Where where = {});  // side by side        dx_k = its columns of dy
 Var conv1d(Var X, Var W, int left, Where where = {});    // Y_t = Σ_k X_(t+k-left) W_k,  T x A, K A x C -> T x C
+Var depthwise_conv1d(Var X, Var W, int left, Where where = {});  // Y_tc = Σ_k X_(t+k-left),c W_kc,  T x C, K x C -> T x C
 // (views of rows, columns and blocks are no ops: tape.rows, tape.cols, tape.view)
 
 // ---- rows as weights, rows made alike
@@ -103,6 +105,8 @@ Var detach(Var x, Where where = {});       // x, as if it were a constant: no gr
 // ---- attention in one line; layers/attention/ has the same in steps
 Var attention(Var Q, Var K, Var V, double scale, const Keep* keep = nullptr, Where where = {});
 // A = softmax(scale Q Kᵀ), Y = A V:  n x d_v from Q n x d, K m x d, V m x d_v.  Backward: see the file.
+Var causal_sums(Var a, Var b, Var V, int lag = 0, Where where = {});  // a: n x D, b: m x D, V: m x d_v -> n x (d_v + 1)
+// row t: [a_t S | a_t·z], S = Σ_j b_j v_jᵀ and z = Σ_j b_j over j <= t + m - n - lag; no n x m matrix.  Backward: see the file.
 Var weights_of(Var y, Where where = {});   // the A that attention(...) kept, n x m, as a constant line
 
 }  // namespace GLASS_PRECISION

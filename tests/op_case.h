@@ -29,7 +29,8 @@ struct OpCase {
 };
 
 const std::vector<OpCase>& op_cases();
-const std::vector<OpCase>& more_op_cases();  // part of op_cases()
+const std::vector<OpCase>& more_op_cases();       // part of op_cases()
+const std::vector<OpCase>& efficient_op_cases();  // the same
 
 // A mask for the ops that take one. They copy it, so it may go away after the call.
 struct TestMask {

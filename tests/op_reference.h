@@ -24,6 +24,7 @@ constexpr unsigned kSeed = 11;
 constexpr double kEps = 0.1;                // of layer_norm and rms_norm: large enough to matter
 constexpr double kSmoothing = 0.1;          // of cross_entropy
 constexpr int kIgnore = -100;
+constexpr int kLag = 2;                     // of causal_sums: the last keys that are left out
 constexpr int kTaps = 3;                    // of conv1d: the rows of X that one row of Y sees
 // Which query sees which key: query 1 sees none, key 2 is seen by none, the others see more and more keys.
 bool sees(int query, int key);
@@ -108,3 +109,10 @@ Table ref_bce_logits(const Table* x);
 Table ref_mse(const Table* x);
 Table ref_kl(const Table* x);
 Table ref_select(const Table* x);
+
+// op_reference_efficient.cpp
+Table ref_elu_plus_one(const Table* x);
+Table ref_depthwise_back(const Table* x);
+Table ref_depthwise_centred(const Table* x);
+Table ref_causal_sums(const Table* x);
+Table ref_causal_sums_lagging(const Table* x);

@@ -78,6 +78,11 @@ struct CpuBackend final : Backend {
   void conv1d(Mat X, Mat W, int left, Mat Y) override;
   void conv1d_backward_x(Mat dY, Mat W, int left, Mat dX) override;
   void conv1d_backward_w(Mat X, Mat dY, int left, Mat dW) override;
+  void depthwise_conv1d(Mat X, Mat W, int left, Mat Y) override;
+  void depthwise_conv1d_backward_x(Mat dY, Mat W, int left, Mat dX) override;
+  void depthwise_conv1d_backward_w(Mat X, Mat dY, int left, Mat dW) override;
+  void causal_sums(Mat a, Mat b, Mat V, int lag, Mat Y) override;
+  void causal_sums_backward(Mat a, Mat b, Mat V, int lag, Mat dY, Mat da, Mat db, Mat dV) override;
   void layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) override;
   void layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) override;
   void rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) override;
