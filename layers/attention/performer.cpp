@@ -78,8 +78,7 @@ static double bound_of(Mat W) {  // w·x - |x|²/2 = |w|²/2 - |w - x|²/2 is at
 
 Var positive_features(Var x, Mat features, Shift shift) {
   Tape& tape = *x.tape;
-  const Var W = tape.constant(features, "W");
-  const Var H = matmul_nt(x, W).named("H"), half_square = scale(row_sum(mul(x, x)), 0.5);
+  const Var H = matmul_nt(x, tape.constant(features, "w")).named("H"), half_square = scale(row_sum(mul(x, x)), 0.5);
   Var exponent = sub_col(H, half_square);
   if (shift == Shift::each_row) exponent = sub_col(exponent, detach(row_max(exponent)));
   if (shift == Shift::one_for_all) exponent = add_scalar(exponent, neg(detach(max(exponent))));

@@ -29,7 +29,7 @@ enum class Draw { iid, orthogonal, raw_qr };
 Matrix random_features(Draw, int M, int d, Rng&);  // M x d
 
 enum class Shift { none, each_row, one_for_all, bound };  // subtract nothing, the maximum of each row, that of all, max |w_r|²/2
-Var positive_features(Var x, Mat W, Shift);  // n x M; lines "W", "H" = x Wᵀ and "F"
+Var positive_features(Var x, Mat W, Shift);  // n x M; lines "w", "H" = x wᵀ and "F"
 
 struct Performer final : Variant {
   Matrix W;  // frozen: drawn once, the same in every replay

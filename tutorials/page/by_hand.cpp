@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -88,6 +89,36 @@ double dot(Mat A, Mat B) {
   for (int i = 0; i < A.rows; ++i)
     for (int j = 0; j < A.cols; ++j) sum += double(A(i, j)) * double(B(i, j));
   return sum;
+}
+
+double apart(Mat A, Mat B) {
+  double most = 0;
+  for (int i = 0; i < A.rows; ++i)
+    for (int j = 0; j < A.cols; ++j) most = std::max(most, std::fabs(double(A(i, j)) - double(B(i, j))));
+  return most;
+}
+
+// One-sided Jacobi (Hestenes 1958): turn two columns in their plane until they are at right angles, pair after pair. Turning keeps the
+// singular values; of columns that are all at right angles they are the lengths.
+Matrix singular_values(Mat A) {
+  Matrix U = A.rows < A.cols ? transposed(A) : Matrix(A);
+  for (int sweep = 0; sweep < 30; ++sweep) {
+    for (int p = 0; p < U.cols(); ++p) {
+      for (int q = p + 1; q < U.cols(); ++q) {
+        const Mat up = U.view().block(0, p, U.rows(), 1), uq = U.view().block(0, q, U.rows(), 1);
+        const double angle = std::atan2(2 * dot(up, uq), dot(up, up) - dot(uq, uq)) / 2, c = std::cos(angle), s = std::sin(angle);
+        for (int i = 0; i < U.rows(); ++i) {
+          const double x = double(U(i, p)), y = double(U(i, q));
+          U(i, p) = Real(c * x + s * y);
+          U(i, q) = Real(c * y - s * x);
+        }
+      }
+    }
+  }
+  Matrix lengths(Shape{1, U.cols()});
+  for (int j = 0; j < U.cols(); ++j) lengths(0, j) = Real(norm(U.view().block(0, j, U.rows(), 1)));
+  std::sort(lengths.view().data, lengths.view().data + U.cols(), std::greater<Real>());
+  return lengths;
 }
 
 }  // namespace by_hand

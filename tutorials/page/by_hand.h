@@ -20,6 +20,8 @@ Matrix row_sums(Mat A);             // R x 1
 Matrix col_sums(Mat A);             // 1 x C
 double norm(Mat A);                 // √(Σ A_ij²)
 double dot(Mat A, Mat B);           // Σ A_ij B_ij
+double apart(Mat A, Mat B);         // max |A_ij - B_ij|
+Matrix singular_values(Mat A);      // 1 x (the smaller size), the largest first
 
 }  // namespace by_hand
 }  // namespace GLASS_PRECISION
