@@ -42,3 +42,9 @@ TEST_CASE("efficient attention: a softmax over channels of Q (K^T V) is another 
   CHECK(difference(garbled.value().block(0, 0, 1, 3), Matrix{{0.2747430662, 0.4375159022, 0.2877410316}}) == "");
   CHECK(difference(dense.Y.value().block(0, 0, 1, 3), Matrix{{0.0703820429, -0.1192105612, 0.0288361529}}) == "");
 }
+
+TEST_CASE("efficient attention: padded keys count as if they were not there") {
+  const Mask first_three = Mask::visible({true, true, true, false, false}, 5);
+  const EfficientAttention variant;
+  CHECK(difference(OneHead(variant, &first_three).Y.value(), OneHead(variant, nullptr, 5, 3).Y.value(), kRounding) == "");
+}

@@ -89,3 +89,10 @@ TEST_CASE("linear attention: only the pairs have weights, and only they can hide
   CHECK(by_pairs(Q, K, V, {.allowed = &one_hidden, .weights = &weights}).shape() == Shape{4, 3});
   CHECK(weights[1].value()(1, 2) == 0);
 }
+
+TEST_CASE("linear attention: padded keys count as if they were not there") {
+  const Mask first_three = Mask::visible({true, true, true, false, false}, 5);
+  for (const LinearAttention* variant : {&by_pairs, &by_sums}) {
+    CHECK(difference(OneHead(*variant, &first_three).Y.value(), OneHead(*variant, nullptr, 5, 3).Y.value(), kRounding) == "");
+  }
+}

@@ -72,6 +72,8 @@ TEST_CASE("nystrom: the filter adds a convolution of the values, one filter for 
     for (int c = 0; c < 3; ++c) want(t, c) += (t > 0 ? Real(0.5) * V(t - 1, c) : 0) + 2 * V(t, c) - (t < 5 ? V(t + 1, c) : 0);
   CHECK(difference(with.Y.value(), want, kRounding) == "");
   CHECK(gradient_gap(with.tape, with.Y, with.dY, with.tape.find("filter")).ok());
+  const Var second = with_conv(with.Q, with.K, with.V, {.head = 1, .heads = 2});
+  CHECK(double(second.value()(0, 0) - without.Y.value()(0, 0)) == Approx(double(8 * V(0, 0) + 9 * V(1, 0))).epsilon(kPrinted.relative));
   CHECK_THROWS_AS(OneHead(with_conv, nullptr, 5, 6), ShapeError);  // values for other positions than the queries'
 }
 
@@ -85,4 +87,17 @@ TEST_CASE("nystrom: segments differ by one row at most; too many are an error") 
   Rng rng(1);
   NystromAttention variant;
   CHECK_THROWS_AS(variant.add_conv(store, "", 4, 1, rng), InputError);
+}
+
+TEST_CASE("nystrom: the padding mask reaches F3 and nothing else") {
+  const Mask first_four = Mask::visible({true, true, true, true, false, false}, 6);
+  OneHead head(NystromAttention(3), &first_four, 6, 6);
+  const Mat F3 = head.tape.find("F3").value(), B = head.tape.find("B").value();
+  for (int i = 0; i < 3; ++i) {
+    double sum = 0;
+    for (int j = 0; j < 6; ++j) sum += double(F3(i, j));
+    CHECK(sum == Approx(1));
+    CHECK(all_zero(F3.block(i, 4, 1, 2)));
+    CHECK(B(i, 2) > 0);  // the landmark of two padded keys stays
+  }
 }

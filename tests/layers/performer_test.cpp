@@ -126,3 +126,11 @@ TEST_CASE("random features: a raw QR is orthogonal too, but its first row never 
 TEST_CASE("performer: features of another width are an error") {
   CHECK_THROWS_AS(OneHead(Performer(sines({6, 5}, 1, 2, 3))), ShapeError);
 }
+
+TEST_CASE("performer: padded keys count as if they were not there") {
+  const Mask first_three = Mask::visible({true, true, true, false, false}, 5);
+  for (const LinearForm form : {LinearForm::quadratic, LinearForm::sums}) {
+    const Performer variant = performer(form, true);
+    CHECK(difference(OneHead(variant, &first_three).Y.value(), OneHead(variant, nullptr, 5, 3).Y.value(), kRounding) == "");
+  }
+}
