@@ -108,6 +108,10 @@ struct Backend {
   virtual void conv1d(Mat X, Mat W, int left, Mat Y) = 0;               // overwrites Y
   virtual void conv1d_backward_x(Mat dY, Mat W, int left, Mat dX) = 0;
   virtual void conv1d_backward_w(Mat X, Mat dY, int left, Mat dW) = 0;
+  // X, Y: R x C, W: A x B, B odd.   Y_ij += Σ_ab W_ab X_(i-A+1+a, j-(B-1)/2+b)   outside X is 0
+  virtual void conv2d_causal(Mat X, Mat W, Mat Y) = 0;                  // overwrites Y
+  virtual void conv2d_causal_backward_x(Mat dY, Mat W, Mat dX) = 0;
+  virtual void conv2d_causal_backward_w(Mat X, Mat dY, Mat dW) = 0;
 
   // norms of each row, in double inside: y = (x - mean) rstd ∘ gain + bias, rstd = 1 / √(variance + eps)
   virtual void layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) = 0;

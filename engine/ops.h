@@ -72,6 +72,7 @@ Var transpose(Var x, Where where = {});         // xᵀ,    R x C -> C x R    dx
 Var concat_rows(const Var* x, int n, Where where = {});  // below each other    dx_k = its rows of dy
 Var concat_cols(const Var* x, int n, Where where = {});  // side by side        dx_k = its columns of dy
 Var conv1d(Var X, Var W, int left, Where where = {});    // Y_t = Σ_k X_(t+k-left) W_k,  T x A, K A x C -> T x C
+Var conv2d_causal(Var X, Var W, Where where = {});  // Y_ij = Σ_ab W_ab X_(i-A+1+a, j-(B-1)/2+b),  R x C, A x B -> R x C
 // (views of rows, columns and blocks are no ops: tape.rows, tape.cols, tape.view)
 
 // ---- rows as weights, rows made alike

@@ -53,6 +53,7 @@ static Var build_concat_twice(const Var* x) {
 static Var build_conv1d_causal(const Var* x) { return conv1d(x[0], x[1], kTaps - 1); }
 static Var build_conv1d_centred(const Var* x) { return conv1d(x[0], x[1], (kTaps - 1) / 2); }
 static Var build_conv1d_ahead(const Var* x) { return conv1d(x[0], x[1], 0); }
+static Var build_conv2d_causal(const Var* x) { return conv2d_causal(x[0], x[1]); }
 
 static Var build_log_softmax(const Var* x) { return log_softmax(x[0]); }
 static Var build_layer_norm(const Var* x) { return layer_norm(x[0], x[1], x[2], kEps); }
@@ -84,6 +85,7 @@ static Var negative_class(const Var* x) { return against(x[0], {0, 0, -1}); }
 static Var target_missing(const Var* x) { return against(x[0], {0, 0}); }
 static Var looks_too_far_back(const Var* x) { return conv1d(x[0], x[1], kTaps); }
 static Var looks_past_itself(const Var* x) { return conv1d(x[0], x[1], -1); }
+static Var even_kernel(const Var* x) { return conv2d_causal(x[1], x[0]); }
 
 // ---- inputs
 
@@ -198,6 +200,8 @@ const std::vector<OpCase>& more_op_cases() {
       {"conv1d, causal", {"RK", "TC"}, build_conv1d_causal, ref_conv1d_causal, looks_too_far_back, nullptr, "K"},
       {"conv1d, centred", {"RK", "TC"}, build_conv1d_centred, ref_conv1d_centred, looks_past_itself, nullptr, "K"},
       {"conv1d, looking ahead", {"RK", "TC"}, build_conv1d_ahead, ref_conv1d_ahead, nullptr, nullptr, "K"},
+      {"conv2d_causal", {"RM", "KC"}, build_conv2d_causal, ref_conv2d_causal, even_kernel, nullptr, "KC"},
+      {"conv2d_causal, a narrow input", {"MR", "KC"}, build_conv2d_causal, ref_conv2d_causal, nullptr, nullptr, "KC"},
 
       {"log_softmax", {"RC"}, build_log_softmax, ref_log_softmax},
       {"log_softmax, rows far apart", {"RC"}, build_log_softmax, ref_log_softmax, nullptr, far_apart},

@@ -98,6 +98,7 @@ Table ref_concat_twice(const Table* x);
 Table ref_conv1d_causal(const Table* x);
 Table ref_conv1d_centred(const Table* x);
 Table ref_conv1d_ahead(const Table* x);
+Table ref_conv2d_causal(const Table* x);
 Table ref_log_softmax(const Table* x);
 Table ref_layer_norm(const Table* x);
 Table ref_rms_norm(const Table* x);

@@ -210,6 +210,19 @@ Table ref_conv1d_causal(const Table* x) { return convolved(x, kTaps - 1); }
 Table ref_conv1d_centred(const Table* x) { return convolved(x, (kTaps - 1) / 2); }
 Table ref_conv1d_ahead(const Table* x) { return convolved(x, 0); }
 
+// Every entry of X, shifted to where it is wanted: right by what is left of the middle, down by how far W looks back.
+Table ref_conv2d_causal(const Table* x) {
+  const Table &X = x[0], &W = x[1];
+  Table y(X.rows, X.cols);
+  for (int i = 0; i < X.rows; ++i)
+    for (int j = 0; j < X.cols; ++j)
+      for (int down = 0; down < W.rows && i + down < X.rows; ++down)
+        for (int right = -(W.cols / 2); right <= W.cols / 2; ++right)
+          if (j + right >= 0 && j + right < X.cols)
+            y(i + down, j + right) += W(W.rows - 1 - down, W.cols / 2 - right) * X(i, j);
+  return y;
+}
+
 // ---- rows made alike
 
 Table ref_log_softmax(const Table* x) { return pairs(x[0], ref_log_sum_exp(x), minus); }

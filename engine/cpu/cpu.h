@@ -78,6 +78,9 @@ struct CpuBackend final : Backend {
   void conv1d(Mat X, Mat W, int left, Mat Y) override;
   void conv1d_backward_x(Mat dY, Mat W, int left, Mat dX) override;
   void conv1d_backward_w(Mat X, Mat dY, int left, Mat dW) override;
+  void conv2d_causal(Mat X, Mat W, Mat Y) override;
+  void conv2d_causal_backward_x(Mat dY, Mat W, Mat dX) override;
+  void conv2d_causal_backward_w(Mat X, Mat dY, Mat dW) override;
   void layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) override;
   void layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) override;
   void rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) override;

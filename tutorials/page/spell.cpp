@@ -94,6 +94,12 @@ struct Speller {
       return plain(a(r, c)) + (op == "add_col" ? " + " : op == "sub_col" ? " − " : " / ") + factor(b(r, 0));
     }
     if (op == "exp") return "e^" + factor(a(r, c));
+    if (op == "conv2d_causal") {
+      for (int k = std::max(0, b.rows - 1 - r); k < b.rows; ++k)
+        for (int l = std::max(0, b.cols / 2 - c); l < std::min(b.cols, a.cols + b.cols / 2 - c); ++l)
+          pairs.push_back({b(k, l), a(r - b.rows + 1 + k, c - b.cols / 2 + l)});
+      return sum_of_products(pairs);
+    }
     return op + " of " + place(n.in[0], std::min(r, a.rows - 1), std::min(c, a.cols - 1), false);
   }
 
