@@ -58,17 +58,16 @@ static void convolve_each(Each& X, Var kernels, std::vector<Matrix>* past, std::
   }
 }
 
-// X_g becomes Σ_h H_gh X_h, over the heads of its group.
-static void mix_heads(Each& X, Var H) {
-  if (!given(H)) return;
-  const Each old = X;
+std::vector<Var> mix_heads(const std::vector<Var>& X, Var H) {
+  std::vector<Var> mixed = X;
   const int c_h = H.shape().cols;
   for (int g = 0; g < int(X.size()); ++g) {
     for (int k = 0; k < c_h; ++k) {
-      const Var part = mul_scalar(old[std::size_t(g / c_h * c_h + k)], H.tape->view(H, g, k, 1, 1));
-      X[std::size_t(g)] = k ? add(X[std::size_t(g)], part) : part;
+      const Var part = mul_scalar(X[std::size_t(g / c_h * c_h + k)], H.tape->view(H, g, k, 1, 1));
+      mixed[std::size_t(g)] = k ? add(mixed[std::size_t(g)], part) : part;
     }
   }
+  return mixed;
 }
 
 static void name_each(const Each& X, const char* name) {
@@ -101,15 +100,13 @@ Var multi_token(Var Q, Var K, Var V, const Heads& cut, const MultiTokenParts& pa
     for (Var& x : X) x = zero_hidden(x, allowed).named(allowed ? "E0" : "E");
     convolve_each(X, parts.scores_kernel, past ? &past->scores : nullptr, first);
     if (given(parts.scores_kernel)) name_each(X, "C");
-    mix_heads(X, parts.scores_mix);
-    if (given(parts.scores_mix)) name_each(X, "M");
+    if (given(parts.scores_mix)) name_each(X = mix_heads(X, parts.scores_mix), "M");
     for (Var& x : X) x = softmax(hide_pairs(x, allowed)).named("A");
     convolve_each(X, parts.weights_kernel, past ? &past->weights : nullptr, first);
     if (given(parts.weights_kernel)) {
       for (Var& x : X) x = zero_hidden(x, allowed).named("B");
     }
-    mix_heads(X, parts.weights_mix);
-    if (given(parts.weights_mix)) name_each(X, "P");
+    if (given(parts.weights_mix)) name_each(X = mix_heads(X, parts.weights_mix), "P");
     if (cut.weights) cut.weights->insert(cut.weights->end(), X.begin(), X.end());
     for (std::size_t h = 0; h < X.size(); ++h) X[h] = normed(matmul(X[h], values[h]).named("O"), parts);
     sequences.push_back(cut.heads == 1 ? X[0] : concat_cols(X.data(), cut.heads).named("heads"));

@@ -42,6 +42,9 @@ struct MultiTokenPast {
 // fit. Lines of a head: "S", "E", "E0", "C", "M", "E masked", "A", "B", "P", "O", "N", "Y".
 Var multi_token(Var Q, Var K, Var V, const Heads&, const MultiTokenParts&, MultiTokenPast* = nullptr);
 
+// Head g becomes Σ_h H_gh X_h, over the heads of its group. X: one matrix for each head; H: heads x c_h.
+std::vector<Var> mix_heads(const std::vector<Var>& X, Var H);
+
 struct MultiTokenSettings {
   enum class Scaling { gate, depth, none };
 

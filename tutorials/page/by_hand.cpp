@@ -67,6 +67,34 @@ Matrix softmax_backward(Mat A, Mat dA) {
   return dE;
 }
 
+// Kernel entry w_ab joins X_kl and Y_ij if k = i - A + 1 + a and l = j - (B-1)/2 + b.
+static bool joined(int rows, int cols, int i, int j, int k, int l, int& a, int& b) {
+  a = k - i + rows - 1, b = l - j + (cols - 1) / 2;
+  return a >= 0 && a < rows && b >= 0 && b < cols;
+}
+
+enum class Wanted { Y, dX, dw };
+
+// Every pair of an entry of X and an entry of Y, and what the kernel makes of it.
+static Matrix conv2d_walk(Mat X, Mat w, Mat Y, Shape kernel, Wanted wanted) {
+  Matrix sum(wanted == Wanted::dw ? kernel : wanted == Wanted::Y ? X.shape() : Y.shape());
+  const Shape s = X.data ? X.shape() : Y.shape();
+  for (int i = 0, a = 0, b = 0; i < s.rows; ++i)
+    for (int j = 0; j < s.cols; ++j)
+      for (int k = 0; k < s.rows; ++k)
+        for (int l = 0; l < s.cols; ++l) {
+          if (!joined(kernel.rows, kernel.cols, i, j, k, l, a, b)) continue;
+          if (wanted == Wanted::Y) sum(i, j) += w(a, b) * X(k, l);
+          if (wanted == Wanted::dX) sum(k, l) += w(a, b) * Y(i, j);
+          if (wanted == Wanted::dw) sum(a, b) += X(k, l) * Y(i, j);
+        }
+  return sum;
+}
+
+Matrix conv2d(Mat X, Mat w) { return conv2d_walk(X, w, {}, w.shape(), Wanted::Y); }
+Matrix conv2d_dX(Mat dY, Mat w) { return conv2d_walk({}, w, dY, w.shape(), Wanted::dX); }
+Matrix conv2d_dw(Mat X, Mat dY, Shape w) { return conv2d_walk(X, {}, dY, w, Wanted::dw); }
+
 Matrix row_sums(Mat A) {
   Matrix s(Shape{A.rows, 1});
   for (int i = 0; i < A.rows; ++i)

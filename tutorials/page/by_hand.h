@@ -16,6 +16,9 @@ Matrix add_row(Mat A, Mat r);       // A_ij + r_j
 Matrix scaled(double s, Mat A);     // s A
 Matrix softmax(Mat E);              // rows
 Matrix softmax_backward(Mat A, Mat dA);  // A ∘ (dA - rowsum(A ∘ dA))
+Matrix conv2d(Mat X, Mat w);        // Σ_ab w_ab X_(i-A+1+a, j-(B-1)/2+b), w: A x B
+Matrix conv2d_dX(Mat dY, Mat w);
+Matrix conv2d_dw(Mat X, Mat dY, Shape w);
 Matrix row_sums(Mat A);             // R x 1
 Matrix col_sums(Mat A);             // 1 x C
 double norm(Mat A);                 // √(Σ A_ij²)
