@@ -5,7 +5,7 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-static Var score(Var v, Var w, Var gain, double eps) { return matmul(rms_norm(v, gain, eps), w); }
+static Var score(Var v, Var w, Var gain, double eps) { return matmul(rms_norm(v, gain, eps).named("k"), w); }
 
 static Var scores(const std::vector<Var>& sources, Var w, Var gain, double eps) {  // n x sources
   std::vector<Var> s;
@@ -56,13 +56,16 @@ std::vector<Var> DepthStream::sources() const {
   return all;
 }
 
-Var DepthStream::read() const { return r_.queries[std::size_t(written_)](sources()); }
+Var DepthStream::read() const { return r_ ? r_->queries[std::size_t(written_)](sources()) : finished_[0].named("h"); }
 
 void DepthStream::write(Var output) {
-  if (written_ == r_.layers)
-    throw TapeError("attention residuals: all " + std::to_string(r_.layers) + " sub-layers have given their output");
+  if (!r_) {
+    finished_[0] = add(finished_[0], output);
+    return;
+  }
+  if (written_ == r_->layers) throw TapeError("attention residuals: all " + std::to_string(r_->layers) + " sub-layers have given their output");
   partial_ = partial_.tape ? add(partial_, output) : output;
-  if (++written_ % r_.block) return;
+  if (++written_ % r_->block) return;
   finished_.push_back(partial_);
   partial_ = {};
 }

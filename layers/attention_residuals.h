@@ -24,7 +24,7 @@ inline namespace GLASS_PRECISION {
 // Kimi Team 2026, "Attention Residuals", section 3. w starts at 0: then h is the mean of the sources, the residual sum
 // divided by their number, and a norm in front of f_l does not see the difference.
 
-// Lines "s", "alpha", "h".
+// Lines "k" (of each source), "s", "alpha", "h".
 Var attend_over_depth(const std::vector<Var>& sources, Var w, Var gain, double eps = 1e-6);
 
 // The same h in two phases, of which the first can be done for all queries of a block at once, as it needs finished
@@ -50,20 +50,22 @@ struct AttentionResiduals {
   AttentionResiduals(ParamStore&, const std::string& suffix, int layers, int width, Rng&, int block = 1);
 };
 
-//   DepthStream x(residuals, embedding);
+//   DepthStream x(&residuals, embedding);
 //   for each sub-layer f: x.write(f(norm(x.read())));
 //   logits = head(norm(x.read()))
+//
+// Without residuals (nullptr) it is the usual residual stream: read() is the sum of all that was written.
 class DepthStream {
  public:
-  DepthStream(const AttentionResiduals& r, Var embedding) : r_(r), finished_{embedding} {}
-  Var read() const;        // h of the next sub-layer; after the last, of the output
+  DepthStream(const AttentionResiduals* r, Var embedding) : r_(r), finished_{embedding} {}
+  Var read() const;        // h of the next sub-layer; after the last, of the output. A line "h"
   void write(Var output);  // what the sub-layer gave. Throws TapeError after the last
-  std::vector<Var> sources() const;
+  std::vector<Var> sources() const;  // the finished blocks, and the sum so far of the one at work
 
  private:
-  const AttentionResiduals& r_;
+  const AttentionResiduals* r_;
   std::vector<Var> finished_;
-  Var partial_;  // the sum so far of the block at work, if it has begun
+  Var partial_;
   int written_ = 0;
 };
 

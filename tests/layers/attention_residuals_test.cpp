@@ -98,13 +98,15 @@ struct Net {
   Var f(int l, Var u) { return tanh(matmul(plain_norm(u), W[std::size_t(l)])); }
   void residual() {
     Var h = X;
-    for (int l = 0; l < kLayers; ++l) h = add(h, f(l, h));
+    DepthStream x(nullptr, X);
+    for (int l = 0; l < kLayers; ++l) h = add(h, f(l, h)), x.write(f(l, x.read()));
+    CHECK(bit_difference(x.read().value(), h.value()) == "");
     out = plain_norm(h);
   }
   void attend(int block, double size_of_w) {
     const AttentionResiduals depth(store, "", kLayers, 5, rng, block);
     for (int l = 0; l <= kLayers; ++l) depth.queries[std::size_t(l)].w->set(sines({5, 1}, size_of_w, 1, 0, l));
-    DepthStream x(depth, X);
+    DepthStream x(&depth, X);
     for (int l = 0; l < kLayers; ++l) x.write(f(l, x.read()));
     out = plain_norm(x.read());
     CHECK_THROWS_AS(x.write(X), TapeError);
@@ -144,6 +146,41 @@ TEST_CASE("attention residuals: full and in blocks with queries that choose, to 
     }
     CHECK(all_zero(net->tape.find("w1").grad()));  // one source: nothing to choose
     CHECK(!all_zero(net->tape.find("w7").grad()));
+  }
+}
+
+TEST_CASE("attention residuals: blocks of one are the full version, bit for bit") {
+  Net net;
+  net.attend(1, 0.3);
+  std::vector<Var> sources = {net.X};
+  for (int l = 0; l <= kLayers; ++l) {
+    const std::string w = "w" + std::to_string(l + 1), gain = "gain" + std::to_string(l + 1);
+    const Var h = attend_over_depth(sources, net.tape.find(w.c_str()), net.tape.find(gain.c_str()));
+    if (l < kLayers) sources.push_back(net.f(l, h));
+    if (l == kLayers) CHECK(bit_difference(plain_norm(h).value(), net.out.value()) == "");
+  }
+}
+
+TEST_CASE("attention residuals: at the start every read is the residual sum divided by the number of sources") {
+  Net plain, full, blocks;
+  plain.residual();
+  full.attend(1, 0);
+  blocks.attend(2, 0);
+  std::vector<Mat> sums, means, block_means;
+  for (Net* net : {&plain, &full, &blocks})
+    for (const Node& n : net->tape.nodes)
+      if (n.name == std::string("h")) (net == &plain ? sums : net == &full ? means : block_means).push_back(n.value);
+  REQUIRE(means.size() == kLayers + 1);
+  REQUIRE(block_means.size() == kLayers + 1);
+  REQUIRE(sums.size() == kLayers + 1);
+  for (int l = 0; l <= kLayers; ++l) {
+    CAPTURE(l);
+    const std::size_t at = std::size_t(l);
+    Matrix full_sum(sums[at].shape()), block_sum(sums[at].shape());
+    full.tape.be.scale(means[at], Real(l + 1), full_sum);
+    full.tape.be.scale(block_means[at], Real(1 + (l + 1) / 2), block_sum);
+    CHECK(difference(full_sum, sums[at], kDouble ? kRounding : Tolerance{1e-4, 1e-5}) == "");
+    CHECK(difference(block_sum, sums[at], kDouble ? kRounding : Tolerance{1e-4, 1e-5}) == "");
   }
 }
 
