@@ -35,8 +35,8 @@ Var attend_in_two_phases(const std::vector<Var>& finished, Var partial, Var w, V
 struct DepthQuery {
   Param *w, *gain;
   double eps;
-  DepthQuery(ParamStore&, const std::string& suffix, int width, Rng&,
-             double eps = 1e-6);  // makes "w" + suffix, zeros, "gain" + suffix
+  // Makes "w" + suffix, zeros, and "gain" + suffix, ones.
+  DepthQuery(ParamStore&, const std::string& suffix, int width, Rng&, double eps = 1e-6);
   Var operator()(const std::vector<Var>& sources) const;
 };
 
@@ -58,8 +58,8 @@ struct AttentionResiduals {
 class DepthStream {
  public:
   DepthStream(const AttentionResiduals* r, Var embedding) : r_(r), finished_{embedding} {}
-  Var read() const;        // h of the next sub-layer; after the last, of the output. A line "h"
-  void write(Var output);  // what the sub-layer gave. Throws TapeError after the last
+  Var read() const;                  // h of the next sub-layer; after the last, of the output. A line "h"
+  void write(Var output);            // what the sub-layer gave. Throws TapeError after the last
   std::vector<Var> sources() const;  // the finished blocks, and the sum so far of the one at work
 
  private:

@@ -34,6 +34,7 @@ int main(int argc, char** argv) try {
     for (int i = 0; i < int(count(p->value.shape())); ++i) p->value(i / p->value.cols(), i % p->value.cols()) += Real(0.4 * page.rng.normal());
   page.settle(page.params);
   const Var Q = tape.use(q), K = tape.use(k), V = tape.use(v);
+  page.label(Q, {"the", "cat", "sat", "down"});
   const MultiTokenParts parts = layer.on(tape);
   const Labels ask = {"a?", "b?"}, letters = {"x", "a", "b", "x", "x", "b", "x", "x", "a"}, words = {"the", "cat", "sat", "down"};
   page.step("A question for two", "where do a and b stand side by side?", "one query looks for a, the next one for b; its score is 1 where the letter is");
@@ -45,7 +46,6 @@ int main(int argc, char** argv) try {
   page.show({G}, ask, letters);
   page.check("only where both letters are near the score doubles: 4", {{G.value().block(1, 0, 1, 9), Matrix{{2, 4, 4, 2, 2, 2, 2, 2, 2}}}});
   std::vector<Var> E(2), C(2), M, A(2), B(2), P, N(2), Y(2), w(2), y(kWords);
-
   page.part("Layer", "The whole layer: two heads, four words, random numbers. Causal: a query sees the\nkeys up to its own. Head 0 is on the left, head 1 on the right.");
   page.step("Scores", "E = Mask0(Q Kᵀ / √d)", "what is hidden counts 0, so that it adds nothing to a neighbourhood");
   for (int h = 0; h < 2; ++h) E[h] = mask(scaled_scores(tape.cols(Q, h * d, d), tape.cols(K, h * d, d), kScale), kCausal.keep(), 0);

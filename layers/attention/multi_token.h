@@ -12,12 +12,16 @@ inline namespace GLASS_PRECISION {
 
 // For each head, with Q, K, V cut as in multi_head. Hidden pairs count 0 for a convolution and -inf for softmax:
 //
-//   E  = Q Kᵀ / √d     E0 = Mask0(E)       n x n, as many queries as keys
-//   C  = conv(E0, w)                       c_q x c_k, w of the head: earlier queries, keys on both sides
-//   (conv2d_causal) M_g = Σ_h H_gh C_h                     within a group of c_h neighbouring heads A  =
-//   softmax(MaskInf(M)) B  = Mask0(conv(A, w'))                rows do not sum to 1 any more, and may go below 0 P_g =
-//   Σ_h H'_gh B_h O  = P V     N = rms_norm(O, gain)     one gain, 1 x d_v, for all heads Y  = N sigmoid(N gate + bias)
-//   one number for each token and head; or Y = (1 - λ) N
+//   E   = Q Kᵀ / √d                 n x n: as many queries as keys
+//   E0  = Mask0(E)
+//   C   = conv2d_causal(E0, w)      w: c_q x c_k, one for each head: earlier queries, keys on both sides
+//   M_g = Σ_h H_gh C_h              H: within a group of c_h neighbouring heads
+//   A   = softmax(MaskInf(M))
+//   B   = Mask0(conv(A, w'))        rows do not sum to 1 any more, and entries may be negative
+//   P_g = Σ_h H'_gh B_h
+//   O   = P V                       n x d_v
+//   N   = rms_norm(O, gain)         one gain, 1 x d_v, for all heads
+//   Y   = N sigmoid(N gate + bias)  one number for each token and head; or depth scaling, Y = (1 - λ) N
 //
 // Golovneva et al. 2025, "Multi-Token Attention", sections 3.1 to 3.4. Positions (RoPE) are the caller's: turn Q and K
 // before.
@@ -25,13 +29,13 @@ inline namespace GLASS_PRECISION {
 // The learned parts, lines of the tape. One that is left out has no tape; without any of them this is plain attention.
 struct MultiTokenParts {
   Var scores_kernel = {}, weights_kernel = {};  // w, w': (heads c_q) x c_k, the kernels of the heads below each other
-  Var scores_mix = {}, weights_mix = {};        // H, H': heads x c_h, row g is what head g takes from each head of its group
+  Var scores_mix = {}, weights_mix = {};        // H, H': heads x c_h, row g: what head g takes from its group
   Var gain = {}, gate = {}, gate_bias = {};     // 1 x d_v, d_v x 1, 1 x 1
   double factor = 1;                            // 1 - λ, applied to N where there is no gate
 };
 
-// What decoding keeps beside keys and values: of each head of each sequence the last c_q - 1 rows of E0 and of A. Start
-// with an empty one; then Q holds the new tokens only, K and V all of them. Earlier rows are constants: no gradient
+// What decoding keeps beside keys and values: of each head of each sequence the last c_q - 1 rows of E0 and of A.
+// Start with an empty one. Then Q holds the new tokens only, K and V hold all. Earlier rows are constants: no gradient
 // goes back to them.
 struct MultiTokenPast {
   int tokens = 0;
@@ -57,20 +61,18 @@ struct MultiTokenSettings {
 
 double depth_lambda(int layer);  // λ = 0.8 - 0.6 e^(-0.3 layer): deeper layers speak more softly
 
-// The parameters. Kernels and mixes start as the identity: until the first update P is exactly the A of plain
-// attention.
+// The parameters. Kernels and mixes start as the identity: at first, P is exactly the A of plain attention.
 struct MultiToken {
   int heads;
   MultiTokenSettings settings;
-  Param *scores_kernel = nullptr, *weights_kernel = nullptr, *scores_mix = nullptr,
-        *weights_mix = nullptr;  // null: left out
+  // null: left out
+  Param *scores_kernel = nullptr, *weights_kernel = nullptr, *scores_mix = nullptr, *weights_mix = nullptr;
   Param *gain = nullptr, *gate = nullptr, *gate_bias = nullptr;
 
   // Makes w, w', H, H', gain, gate, gate_bias + suffix: those of the settings.
   MultiToken(ParamStore&, const std::string& suffix, int heads, int d_v, Rng&, const MultiTokenSettings& = {});
   MultiTokenParts on(Tape&) const;
-  Var operator()(Var Q, Var K, Var V, Heads cut,
-                 MultiTokenPast* = nullptr) const;  // of `cut` all but the number of heads counts
+  Var operator()(Var Q, Var K, Var V, Heads cut, MultiTokenPast* = nullptr) const;  // cut.heads is the layer's
 };
 
 // One head as a variant, its kernels fixed: for comparing ways of attending. A kernel without entries is left out.

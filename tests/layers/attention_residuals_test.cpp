@@ -46,9 +46,12 @@ TEST_CASE("attention residuals: weights, mixture and gradients to ten digits") {
                                                                    {0.0692504020, 0.4053928482, 0.0487045928}})) == "");
   CHECK(difference(f.h.value(), Matrix{{1.1184600554, 0.1979458243, -0.9045588848, -1.1754163268, -0.3656014186},
                                        {1.1594085596, -0.3163767691, -1.5012867553, -1.3059206223, 0.0901029083},
-                                       {1.2475422391, 0.3806466014, -0.8362137662, -1.2842630535, -0.5515668121}}) == "");
-  CHECK(difference(transposed(f.w.grad()), Matrix{{0.7060212914, 1.0290073029, 0.3658108544, -0.7878612355, -1.3436355442}}) == "");
-  CHECK(difference(f.gain.grad(), Matrix{{0.2478367895, 0.0264687626, -0.0976890102, 0.2270147454, 0.0809236368}}) == "");
+                                       {1.2475422391, 0.3806466014, -0.8362137662, -1.2842630535, -0.5515668121}}) ==
+        "");
+  CHECK(difference(transposed(f.w.grad()),
+                   Matrix{{0.7060212914, 1.0290073029, 0.3658108544, -0.7878612355, -1.3436355442}}) == "");
+  CHECK(difference(f.gain.grad(), Matrix{{0.2478367895, 0.0264687626, -0.0976890102, 0.2270147454, 0.0809236368}}) ==
+        "");
   Matrix dv(Shape{12, 5});
   for (int x = 0; x < 4; ++x) f.tape.be.copy(f.v[std::size_t(x)].grad(), dv.view().block(3 * x, 0, 3, 5));
   check_fingerprint(fingerprint(dv), -0.169523021688);
@@ -61,7 +64,8 @@ TEST_CASE("attention residuals: a query of zero takes the mean, and moves while 
   for (const Var v : f.v) f.tape.be.add_scaled(Real(0.25), v.value(), mean);
   CHECK(difference(f.h.value(), mean, kRounding) == "");
   CHECK(all_zero(f.gain.grad()));
-  CHECK(difference(transposed(f.w.grad()), Matrix{{-0.1962427235, 0.0954619078, 0.3480257167, 0.2945994258, -0.0631963895}}) == "");
+  CHECK(difference(transposed(f.w.grad()),
+                   Matrix{{-0.1962427235, 0.0954619078, 0.3480257167, 0.2945994258, -0.0631963895}}) == "");
 }
 
 TEST_CASE("attention residuals: two phases give the same, values and gradients") {
@@ -115,18 +119,23 @@ struct Net {
 };
 }  // namespace
 
-TEST_CASE("attention residuals: at the start a pre-norm network computes what the residual network does, and learns the same") {
+TEST_CASE(
+    "attention residuals: at the start a pre-norm network computes what the residual network does, and learns the "
+    "same") {
   Net plain;
   plain.residual();
   plain.back();
-  CHECK(difference(plain.out.value().block(0, 0, 1, 5), Matrix{{1.0931905239, -1.1481203661, 0.9912801404, -0.4634375904, 1.1354925743}}) == "");
+  CHECK(difference(plain.out.value().block(0, 0, 1, 5),
+                   Matrix{{1.0931905239, -1.1481203661, 0.9912801404, -0.4634375904, 1.1354925743}}) == "");
   for (const int block : {1, 2, 3, 4, 6, 7}) {  // 4: a shorter last block; 7: one that never ends
     CAPTURE(block);
     Net net;
     net.attend(block, 0);
     net.back();
     CHECK(difference(net.out.value(), plain.out.value(), kRounding) == "");
-    for (std::size_t l = 0; l < kLayers; ++l) CHECK(difference(net.W[l].grad(), plain.W[l].grad(), kDouble ? Tolerance{1e-11, 1e-11} : Tolerance{1e-4, 1e-5}) == "");
+    for (std::size_t l = 0; l < kLayers; ++l)
+      CHECK(difference(net.W[l].grad(), plain.W[l].grad(), kDouble ? Tolerance{1e-11, 1e-11} : Tolerance{1e-4, 1e-5}) ==
+            "");
     CHECK(difference(net.X.grad(), plain.X.grad(), kDouble ? Tolerance{1e-11, 1e-11} : Tolerance{1e-4, 1e-5}) == "");
   }
 }
@@ -135,12 +144,15 @@ TEST_CASE("attention residuals: full and in blocks with queries that choose, to 
   Net full, blocks;
   full.attend(1, 0.3);
   blocks.attend(2, 0.3);
-  CHECK(difference(full.out.value().block(0, 0, 1, 5), Matrix{{0.5083865465, -0.9904893179, 1.3123194951, -0.3046430591, 1.3948061441}}) == "");
-  CHECK(difference(blocks.out.value().block(0, 0, 1, 5), Matrix{{0.4791185255, -0.7311127721, 0.9677240839, -0.8105931269, 1.6255363524}}) == "");
+  CHECK(difference(full.out.value().block(0, 0, 1, 5),
+                   Matrix{{0.5083865465, -0.9904893179, 1.3123194951, -0.3046430591, 1.3948061441}}) == "");
+  CHECK(difference(blocks.out.value().block(0, 0, 1, 5),
+                   Matrix{{0.4791185255, -0.7311127721, 0.9677240839, -0.8105931269, 1.6255363524}}) == "");
   for (Net* net : {&full, &blocks}) {
     net->back();
     const Matrix dY = cosines({3, 5}, 1, 2, 3, 1);
-    for (const Var x : {net->X, net->W[0], net->W[5], net->tape.find("w1"), net->tape.find("w4"), net->tape.find("gain7")}) {
+    for (const Var x :
+         {net->X, net->W[0], net->W[5], net->tape.find("w1"), net->tape.find("w4"), net->tape.find("gain7")}) {
       CAPTURE(net->tape.node(x).name);
       CHECK(gradient_gap(net->tape, net->out, dY, x).ok());
     }
@@ -184,9 +196,7 @@ TEST_CASE("attention residuals: at the start every read is the residual sum divi
   }
 }
 
-static int sources_of_last(Net& net) {
-  return net.tape.find("alpha").shape().cols;
-}
+static int sources_of_last(Net& net) { return net.tape.find("alpha").shape().cols; }
 
 TEST_CASE("attention residuals: what counts as a source") {
   const int want[][2] = {{1, 7}, {2, 4}, {3, 3}, {4, 3}, {6, 2}, {7, 2}};  // block, sources of the output
