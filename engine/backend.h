@@ -11,6 +11,7 @@
 
 #include "engine/functions.h"
 #include "engine/mat.h"
+#include "engine/pair_list.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -142,6 +143,14 @@ struct Backend {
   // rows of a table by index
   virtual void gather_rows(Mat table, Ints ids, Mat y) = 0;       // y_i = table_(ids_i)
   virtual void scatter_rows(Mat dy, Ints ids, Mat dtable) = 0;    // dtable_(ids_i) += dy_i
+
+  // lists of pairs: row i of one matrix with row j of another, for the listed (i, j) only. e: a number for each pair
+  virtual void pair_dots(Mat a, Mat b, PairList, Real s, Mat e) = 0;       // e_ij = s a_i · b_j
+  virtual void pair_softmax(Mat e, PairList, Mat a) = 0;                   // over the pairs of each i.   a may be e
+  virtual void pair_softmax_backward(Mat a, Mat da, PairList, Mat de) = 0;  // de_ij = a_ij (da_ij - Σ_l a_il da_il)
+  virtual void add_pair_rows(Real s, Mat e, PairList, Mat b, Mat y) = 0;   // y_i += s Σ_j e_ij b_j
+  virtual void add_pair_cols(Real s, Mat e, PairList, Mat a, Mat y) = 0;   // y_j += s Σ_i e_ij a_i
+  virtual void spread_pairs(Mat e, PairList, Mat y) = 0;                   // y_ij = e_ij, 0 for every other pair
 };
 
 Backend& cpu_backend();

@@ -6,6 +6,7 @@
 // Nothing is broadcast behind your back: add_row, sub_col, ... say what they do.
 #pragma once
 
+#include "engine/pair_list.h"
 #include "engine/tape.h"
 
 namespace glass {
@@ -103,7 +104,9 @@ Var detach(Var x, Where where = {});       // x, as if it were a constant: no gr
 // ---- attention in one line; layers/attention/ has the same in steps
 Var attention(Var Q, Var K, Var V, double scale, const Keep* keep = nullptr, Where where = {});
 // A = softmax(scale Q Kᵀ), Y = A V:  n x d_v from Q n x d, K m x d, V m x d_v.  Backward: see the file.
-Var weights_of(Var y, Where where = {});   // the A that attention(...) kept, n x m, as a constant line
+Var sparse_attention(Var Q, Var K, Var V, double scale, PairList allowed, Where where = {});
+// The same for the pairs of a list, and no work for the others: A_ij = exp(E_ij) / Σ_l exp(E_il) over the allowed l.
+Var weights_of(Var y, Where where = {});   // the A that either of them kept, n x m, as a constant line
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

@@ -43,6 +43,21 @@ struct TestMask {
   }
 };
 
+// The same as lists. The op copies them, too.
+struct TestPairs {
+  std::vector<int> starts = {0}, keys;
+  PairList pairs;
+
+  TestPairs(int queries, int n_keys) {
+    for (int i = 0; i < queries; ++i) {
+      for (int j = 0; j < n_keys; ++j)
+        if (sees(i, j)) keys.push_back(j);
+      starts.push_back(int(keys.size()));
+    }
+    pairs = {{starts.data(), int(starts.size())}, {keys.data(), int(keys.size())}};
+  }
+};
+
 // Row i moves to 1000 (i - 1): exp of it overflows or is 0, and one maximum for all rows does not help.
 void far_apart(const Mat* x);
 // One entry of each row is 1000 above the others, the second or the last.

@@ -74,7 +74,15 @@ static Var build_select(const Var* x) {
   return select(TestMask(x[0].shape().rows, x[0].shape().cols).keep, x[0], x[1]);
 }
 
+static Var build_sparse_attention(const Var* x) {
+  return sparse_attention(x[0], x[1], x[2], kFactor, TestPairs(x[0].shape().rows, x[1].shape().rows).pairs);
+}
+
 // ---- masks, targets and numbers that do not fit
+
+static Var lists_turned(const Var* x) {
+  return sparse_attention(x[0], x[1], x[2], kFactor, TestPairs(x[1].shape().rows, x[0].shape().rows).pairs);
+}
 
 static Var select_turned(const Var* x) {
   return select(TestMask(x[0].shape().cols, x[0].shape().rows).keep, x[0], x[1]);
@@ -230,6 +238,8 @@ const std::vector<OpCase>& more_op_cases() {
       {"kl", {"RC", "RC"}, build_kl, ref_kl, nullptr, weights, "", false, 0b01},
 
       {"select", {"RC", "RC"}, build_select, ref_select, select_turned},
+
+      {"sparse_attention", {"RK", "MK", "MC"}, build_sparse_attention, ref_attention_masked, lists_turned},
   };
   return cases;
 }

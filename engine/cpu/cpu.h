@@ -100,6 +100,12 @@ struct CpuBackend final : Backend {
   void add_seen(Mat dy, Keep keep, Mat dx) override;
   void gather_rows(Mat table, Ints ids, Mat y) override;
   void scatter_rows(Mat dy, Ints ids, Mat dtable) override;
+  void pair_dots(Mat a, Mat b, PairList, Real s, Mat e) override;
+  void pair_softmax(Mat e, PairList, Mat a) override;
+  void pair_softmax_backward(Mat a, Mat da, PairList, Mat de) override;
+  void add_pair_rows(Real s, Mat e, PairList, Mat b, Mat y) override;
+  void add_pair_cols(Real s, Mat e, PairList, Mat a, Mat y) override;
+  void spread_pairs(Mat e, PairList, Mat y) override;
 };
 
 }  // namespace GLASS_PRECISION

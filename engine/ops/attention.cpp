@@ -77,6 +77,7 @@ Var attention(Var Q, Var K, Var V, double scale, const Keep* keep, Where where) 
 Var weights_of(Var y, Where where) {
   const Node& n = y.tape->node(y);
   const AttentionOp* op = dynamic_cast<const AttentionOp*>(n.rule);
+  if (const Var sparse = op ? Var{} : sparse_weights_of(y, where); sparse.tape) return sparse.named("A");
   if (!op) throw TapeError("weights_of: " + label(*y.tape, y.id) + " was not made by attention()");
   return y.tape->expose(op->A, "A", where);
 }

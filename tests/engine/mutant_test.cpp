@@ -22,6 +22,7 @@ static Var build(const OpCase& c, const Var* x) {
   if (op == "gather_rows") return gather_rows(x[0], ids, 3);
   if (op == "cross_entropy") return cross_entropy(x[0], ids, 3);
   if (op == "attention" || op == "weights_of") return attention(x[0], x[1], x[2], 1);
+  if (op == "sparse_attention") return sparse_attention(x[0], x[1], x[2], 1, TestPairs(3, 6).pairs);
   return c.build(x);
 }
 
