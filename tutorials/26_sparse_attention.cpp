@@ -3,7 +3,6 @@
 #include "layers/attention/sparse.h"
 
 #include <cmath>
-#include <limits>
 
 #include "layers/attention/self_attention.h"
 #include "tutorials/page/by_hand.h"
@@ -63,6 +62,7 @@ int main(int argc, char** argv) try {
   const Var Y = attention_steps(Q, K, V, &mask), A = page.tape.find("A"), E = page.tape.find("E");
   page.label(E, words, words);
   page.show_row_sums(A, words, words);
+  page.spell(A, 0, 0);
   page.step("Output", "Y_i = Σ_j A_ij V_j", "then the sparse way: along the lists, and no other pair is computed");
   page.show({Y}, words);
   Tape other;
@@ -74,19 +74,19 @@ int main(int argc, char** argv) try {
   const Matrix dY = page.random_seed(Y);
   page.backward(Y, dY);
   page.show_gradient({E, Y});
+  page.spell_gradient(page.tape.find("E masked"), 0, 0);
   page.check("formula for dE", {{E.grad(), by_hand::softmax_backward(A.value(), by_hand::product_nt(dY, V.value()))}});
   page.step("Into all three", "dQ = dE K / √d   dK = dEᵀ Q / √d   dV = Aᵀ dY");
   page.show_gradient({Q, K, V});
   other.backward(Y2, dY);
   page.check("sparse_attention: the same dQ, dK, dV", {{Q2.grad(), Q.grad()}, {K2.grad(), K.grad()}, {V2.grad(), V.grad()}});
-
   page.part("Patterns", "Patterns of the literature, for 16 tokens: # a pair, . none.");
   const KeyLists near = strided_near(16, 16, 4), far = strided_far(16, 16, 4), summary = fixed_far(16, 16, 4, 1), fixed = fixed_near(16, 16, 4) | summary;
   const KeyLists once = causal_window(16, 16, 4), thrice = two_hops(once, two_hops(once, once)), every(Mask::causal(16, 16));
   page.step("Both ways", "2 on each side · every 3rd · token 0 for all · Big Bird", "Big Bird: # is a block; first and last for all, 3 near, 1 random");
   pictures(page, {{"window 4", window(16, 16, 4), 74}, {"dilated 4, gap 3", dilated_window(16, 16, 4, 3), 62},
                   {"window + global", window(16, 16, 4) | global_tokens(16, 16, {0}), 100}, {"blocks", bigbird(16, 1, page.seed()), 114}});
-  page.step("Causal", "itself and 3 before · and every 4th · stretches of 4 and their last");
+  page.step("Causal", "itself, 3 before · every 4th, too · stretches of 4");
   pictures(page, {{"causal window 4", once, 58}, {"strided 4", near | far, 82}, {"fixed 4", fixed, 64}, {"fixed 4, far only", summary, 28}});
   page.check("strided, far after near: two layers reach all before", two_hops(far, near) == every);
   page.check("fixed, twice: two layers reach all before", two_hops(fixed, fixed) == every);
@@ -103,13 +103,13 @@ int main(int argc, char** argv) try {
   for (const int j : allowed.of.back()) sum += std::exp(by_hand::product_nt(Q.value(), K.value())(n - 1, j)) / std::sqrt(double(d));
   page.say("   The last row of such weights sums to " + page.measured(sum) + ".");
   page.check("the copied formula: its rows do not sum to 1", std::fabs(sum - 1) > 1e-3);
-  page.step("An empty list", "the far keys of fixed 4, alone: the first three queries have none");
+  page.step("An empty list", "fixed 4, far only: the first three have none");
   page.check("their rows are exactly 0, not a mean", {{sparse_attention(Q2, K2, V2, fixed_far(n, n, 4, 1)).value().block(0, 0, 1, d), Matrix(Shape{1, d})}});
-  page.step("Left out is not touched", "let key and value 0 be nan; a window of 1, only itself");
+  page.step("Left out is not touched", "key and value 0 are nan; a window of 1");
   Tape bad;
   bad.watch_nonfinite = false;
   const Matrix nans(K.value());
-  for (int c = 0; c < d; ++c) nans(0, c) = std::numeric_limits<Real>::quiet_NaN();
+  for (int c = 0; c < d; ++c) nans(0, c) = Real(NAN);
   const Var k = bad.constant(nans, "K"), y = sparse_attention(bad.constant(Q.value(), "Q"), k, k, causal_window(n, n, 1));
   page.check("all other rows are as they were", {{y.value().block(1, 0, n - 1, d), K.value().block(1, 0, n - 1, d)}});
   page.step("Longformer", "global queries have W_q, W_k, W_v of their own", "ordinary ones see the global keys through the ordinary W");

@@ -39,12 +39,12 @@ int main(int argc, char** argv) try {
   const std::vector<Matrix> R = {page.matrix("R1", directions({C, 2}, rng)), page.matrix("R2", directions({C, 2}, rng))};
   Lsh lsh;
   lsh.chunk = n % 2 ? n : 2, lsh.rotations = &R;
-
   page.step("Shared", "Q = X W_qk   k = q / |q|   V = X W_v", "one projection: the key of a token is its query at length 1");
   const Var Q = layer.qk(X).named("Q"), k = unit_rows(Q), V = layer.v(X).named("V");
   page.show({Q, k}, words);
+  page.spell(k, 0, 0);
 
-  page.step("Hash", "bucket = argmax [q R ; −q R]", "R: 2 random directions. The largest is in q R: bucket 0 or 1; in −q R: 2 or 3.\n   Two rounds, so two R");
+  page.step("Hash", "bucket = argmax [q R ; −q R]", "R: 2 random directions. Is the largest in q R? Bucket 0, 1. In −q R? 2, 3.\n   Two rounds, so two R");
   page.show({matmul(Q, page.tape.constant(R[0], "R1")).named("Q R1"), matmul(Q, page.tape.constant(R[1], "R2")).named("Q R2")}, words);
   const std::vector<LshRound> rounds = lsh.hash(Q.value());
   page.check("only the direction counts: 3 q, the same buckets", lsh.hash(by_hand::scaled(3, Q.value()))[0].bucket == rounds[0].bucket);
@@ -78,6 +78,7 @@ int main(int argc, char** argv) try {
   page.show_gradient({Y, V});
   page.step("Into the queries", "dq = (as a query) + (dk − k (k · dk)) / |q|", "Q is used twice: as it is, and at length 1");
   page.show_gradient({k, Q});
+  page.spell_gradient(Q, 1, 0);
   const Matrix dE = by_hand::softmax_backward(A.value(), by_hand::product_nt(dY, V.value()));
   const Matrix dQ = by_hand::scaled(1 / std::sqrt(double(C)), by_hand::product(dE, k.value()));
   for (int i = 0; i < n; ++i) {
@@ -85,7 +86,6 @@ int main(int argc, char** argv) try {
     for (int c = 0; c < C; ++c) dQ(i, c) += Real((dk_i(0, c) - k_i(0, c) * by_hand::dot(k_i, dk_i)) / by_hand::norm(q_i));
   }
   page.check("formula for dQ", {{Q.grad(), dQ}});
-
   page.part("More", "Three things to know.");
   page.step("Round by round", "Y = Σ_r exp(z_r − Z) o_r", "the paper: o_r softmax, z_r log-sum-exp of E − ln N in round r; Z of all z_r\n   N: how many rounds found the pair. 1e5 off the score of itself");
   Tape tape;
@@ -106,7 +106,7 @@ int main(int argc, char** argv) try {
   page.show_matrix("found", table, {"1 round", "2", "4", "8"}, {"best", "pairs"});
   page.check("each time more, and more than by chance", table(0, 0) < table(1, 0) && table(1, 0) < table(2, 0) && table(2, 0) < table(3, 0) && table(3, 0) > 2 * table(3, 1));
   page.check("a round costs n · 2 chunks; n log n is only the sorting", most <= 2 * lsh.chunk);
-  page.step("A later token moves earlier choices", "causal, the last token turned around");
+  page.step("A later token moves earlier choices", "causal; turn the last one around");
   for (int c = 0; c < 8; ++c) other(127, c) = -many(127, c);
   const Mask causal = Mask::causal(128, 128);
   const KeyLists before = lsh_found(lsh.hash(many)[0], 8, &causal), after = lsh_found(lsh.hash(other)[0], 8, &causal);

@@ -2,8 +2,8 @@
 //
 //   cmake --preset bench && cmake --build --preset bench && build/bench/tests/bench/sparse_attention
 //
-// A causal window of 32 tokens, width 32. per_pair: the time for each pair that is computed. It should be about the same
-// in every row: then the cost of the sparse form is the number of its pairs, and that of the dense form n².
+// A causal window of 32 tokens, width 32. per_pair: the processor time for each pair that is computed. For the sparse form
+// it should be about the same in every row: then its cost is the number of its pairs. The dense form computes n² of them.
 #include <benchmark/benchmark.h>
 
 #include "engine/rng.h"

@@ -153,6 +153,16 @@ TEST_CASE("lsh: a token's length does not change its bucket") {
   for (int i = 0; i < 64; ++i) CHECK(lsh_round(longer, R).bucket[std::size_t(i)] == (lsh_round(q, R).bucket[std::size_t(i)] + 4) % 8);
 }
 
+TEST_CASE("lsh: of equal numbers the first names the bucket, so a row of zeros is in bucket 0") {
+  Matrix q(Shape{2, 3});
+  for (int c = 0; c < 3; ++c) q(1, c) = 1;
+  const LshRound round = lsh_round(q, Matrix{{1, 2, 2}, {1, 1, 1}, {1, 0, 0}});
+  CHECK(round.bucket == std::vector<int>{0, 0});
+  Tape tape;
+  const Var k = unit_rows(tape.input(q, "Q"));
+  CHECK(all_zero(k.value().block(0, 0, 1, 3)));
+}
+
 TEST_CASE("lsh: more rounds find more, and never less") {
   Rng rng(9);
   const Matrix q = random_matrix({32, 4}, rng);
