@@ -25,10 +25,10 @@ void CpuBackend::pair_softmax(Mat e, PairList p, Mat a) {
     for (int at = p.begin(i); at < p.end(i); ++at) m = e(at, 0) <= m ? m : e(at, 0);
     double sum = 0;
     for (int at = p.begin(i); at < p.end(i); ++at) {
-      a(at, 0) = m == -infinity ? 0 : std::exp(e(at, 0) - m);  // nothing but -inf: zeros, as in softmax_rows
+      a(at, 0) = std::exp(e(at, 0) - m);
       sum += a(at, 0);
     }
-    for (int at = p.begin(i); at < p.end(i); ++at) a(at, 0) = m == -infinity ? 0 : Real(a(at, 0) / sum);
+    for (int at = p.begin(i); at < p.end(i); ++at) a(at, 0) = m == -infinity ? 0 : Real(a(at, 0) / sum);  // nothing but -inf: zeros, as in softmax_rows
   }
 }
 

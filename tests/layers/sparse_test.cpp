@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "engine/errors.h"
 #include "engine/gradcheck.h"
 #include "tests/catch.h"
 #include "tests/compare.h"
@@ -116,6 +117,47 @@ TEST_CASE("sparse attention: the weights are those of the masked softmax, also a
       for (int j = 0; j < 16; ++j) CHECK((A.value()(i, j) != 0) == lists.has(i, j));
     f.tape.set(f.K, sines({16, 4}, 2, 1, 5));
     f.tape.replay();
+  }
+}
+
+TEST_CASE("sparse attention: with fewer queries than keys, or more, the weights have a row for each query") {
+  for (const int n : {2, 5}) {
+    Tape tape;
+    const Var Q = tape.input(sines({n, 2}, 1, 3, 1), "Q"), K = tape.input(cosines({3, 2}, 1, 2, -1), "K"), V = tape.input(sines({3, 3}, 1, 1, 2, 0.5), "V");
+    const KeyLists lists = window(n, 3, 2);
+    const Mask mask = lists.mask();
+    const Var A = weights_of(sparse_attention(Q, K, V, lists));
+    attention_steps(Q, K, V, &mask);
+    CHECK(difference(A.value(), tape.find("A").value(), kRounding) == "");
+    CHECK(difference(A.value(), Matrix(A.shape())) != "");
+  }
+}
+
+TEST_CASE("sparse attention: a number that overflowed is blamed on no single entry") {
+  const double large = kDouble ? 1e200 : 1e30;
+  Tape tape;
+  tape.watch_nonfinite = true;
+  const Var a = tape.input(Matrix{{1, large}, {2, 3}}, "a"), b = tape.input(Matrix{{large, large}, {large, 1}}, "b");
+  const Var Y = sparse_attention(a, b, b, all_keys(2, 2));
+  try {
+    tape.backward(Y, Matrix{{1, 1}, {1, 1}});
+    FAIL("no error");
+  } catch (const NonFiniteError& e) {
+    CHECK_THAT(std::string(e.what()), Catch::Matchers::ContainsSubstring("from %0 input \"a\", 2 x 2\n"));
+  }
+}
+
+TEST_CASE("sparse attention: scores of a thousand neither overflow nor vanish") {
+  const KeyLists lists = causal_window(6, 6, 3);
+  const Mask mask = lists.mask();
+  for (const double size : {2000.0, -2000.0}) {  // all scores far above 0, all far below
+    Tape tape;
+    Matrix q = sines({6, 2}, 1, 3, 1), k = cosines({6, 2}, 1, 2, -1);
+    for (int i = 0; i < 6; ++i) q(i, 0) = Real(size + i), k(i, 0) = 1;
+    const Var Q = tape.input(q, "Q"), K = tape.input(k, "K"), V = tape.input(sines({6, 3}, 1, 1, 2, 0.5), "V");
+    const Var Y = sparse_attention(Q, K, V, lists);
+    CHECK(difference(Y.value(), attention_steps(Q, K, V, &mask).value(), kRounding) == "");
+    CHECK_FALSE(all_zero(Y.value()));
   }
 }
 
