@@ -135,6 +135,8 @@ struct Backend {
   virtual void add_selected(Mat dy, Keep keep, Mat dx) = 0;       // dx += keep ? dy : 0
   virtual void choose(Mat a, Mat b, Keep keep, Mat y) = 0;        // y = keep ? a : b
   virtual void add_unselected(Mat dy, Keep keep, Mat dx) = 0;     // dx += keep ? 0 : dy
+  // chosen_ij: x_ij is one of the k largest of row i. Ties: the first. A NaN is the largest, -inf is never chosen.
+  virtual void top_k(Mat x, int k, Keep chosen) = 0;
   // rows of x are keys; keep is queries x keys. A key that no query may use is left out.
   virtual void select_seen(Mat x, Keep keep, Mat y) = 0;          // y_j = (any keep_ij) ? x_j : 0
   virtual void add_seen(Mat dy, Keep keep, Mat dx) = 0;           // dx_j += (any keep_ij) ? dy_j : 0

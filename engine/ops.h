@@ -96,6 +96,7 @@ Var kl(Var p, Var log_q, Where where = {});      // Σ_j p (ln p - log_q), R x 1
 // ---- choosing
 Var select(Keep keep, Var a, Var b, Where where = {});                 // keep ? a : b    da = keep ? dy : 0    db = keep ? 0 : dy
 Var mask(Var x, Keep keep, double other, Where where = {});            // keep ? x : other    dx = keep ? dy : 0
+Var top_k_mask(Var x, int k, double other, Where where = {});          // one of the k largest of its row ? x : other    dx = chosen ? dy : 0
 Var drop_hidden(Var x, Keep keep, Where where = {});  // rows (keys) that no query may use: 0   dx_j = used ? dy_j : 0
 Var gather_rows(Var table, const int* ids, int n, Where where = {});   // y_i = table_(ids_i), n x C    dtable_(ids_i) += dy_i
 Var detach(Var x, Where where = {});       // x, as if it were a constant: no gradient goes through

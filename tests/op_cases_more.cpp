@@ -70,6 +70,8 @@ static Var build_bce_logits(const Var* x) { return bce_logits(x[0], x[1]); }
 static Var build_mse(const Var* x) { return mse(x[0], x[1]); }
 static Var build_kl(const Var* x) { return kl(x[0], x[1]); }
 
+static Var build_top_k_mask(const Var* x) { return top_k_mask(x[0], kTop, kOther); }
+static Var build_top_k_all(const Var* x) { return top_k_mask(x[0], 1000, kOther); }
 static Var build_select(const Var* x) {
   return select(TestMask(x[0].shape().rows, x[0].shape().cols).keep, x[0], x[1]);
 }
@@ -229,6 +231,8 @@ const std::vector<OpCase>& more_op_cases() {
       {"mse", {"RC", "RC"}, build_mse, ref_mse, nullptr, nullptr, "RC"},
       {"kl", {"RC", "RC"}, build_kl, ref_kl, nullptr, weights, "", false, 0b01},
 
+      {"top_k_mask", {"RC"}, build_top_k_mask, ref_top_k_mask},
+      {"top_k_mask, all of a row", {"RC"}, build_top_k_all, ref_detach},
       {"select", {"RC", "RC"}, build_select, ref_select, select_turned},
   };
   return cases;

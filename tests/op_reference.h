@@ -24,6 +24,7 @@ constexpr unsigned kSeed = 11;
 constexpr double kEps = 0.1;                // of layer_norm and rms_norm: large enough to matter
 constexpr double kSmoothing = 0.1;          // of cross_entropy
 constexpr int kIgnore = -100;
+constexpr int kTop = 2;                     // of top_k_mask: so many of each row stay
 constexpr int kTaps = 3;                    // of conv1d: the rows of X that one row of Y sees
 // Which query sees which key: query 1 sees none, key 2 is seen by none, the others see more and more keys.
 bool sees(int query, int key);
@@ -107,4 +108,5 @@ Table ref_cross_entropy_none(const Table* x);
 Table ref_bce_logits(const Table* x);
 Table ref_mse(const Table* x);
 Table ref_kl(const Table* x);
+Table ref_top_k_mask(const Table* x);
 Table ref_select(const Table* x);

@@ -261,6 +261,18 @@ Table ref_kl(const Table* x) {
 
 // ---- choosing
 
+Table ref_top_k_mask(const Table* x) {  // an entry stays if fewer than kTop others are larger
+  Table y = x[0];
+  for (int i = 0; i < y.rows; ++i) {
+    for (int j = 0; j < y.cols; ++j) {
+      int larger = 0;
+      for (int l = 0; l < y.cols; ++l) larger += x[0](i, l) > x[0](i, j);
+      if (larger >= kTop) y(i, j) = kOther;
+    }
+  }
+  return y;
+}
+
 Table ref_select(const Table* x) {
   Table y = x[1];
   for (int i = 0; i < y.rows; ++i)

@@ -96,6 +96,7 @@ struct CpuBackend final : Backend {
   void add_selected(Mat dy, Keep keep, Mat dx) override;
   void choose(Mat a, Mat b, Keep keep, Mat y) override;
   void add_unselected(Mat dy, Keep keep, Mat dx) override;
+  void top_k(Mat x, int k, Keep chosen) override;
   void select_seen(Mat x, Keep keep, Mat y) override;
   void add_seen(Mat dy, Keep keep, Mat dx) override;
   void gather_rows(Mat table, Ints ids, Mat y) override;
