@@ -37,7 +37,6 @@ static void paper_example(Page& page) {
 
 int main(int argc, char** argv) try {
   Page page(argc, argv, "30");
-  Tape& tape = page.tape;
   const Var X = page.word_vectors("X");
   const Labels words = page.words(), heads = {"head 0", "head 1"};
   const int n = X.shape().rows;
@@ -51,7 +50,7 @@ int main(int argc, char** argv) try {
 
   page.step("The last word asks", "P = q Kᵀ for each head", "head 0 has columns 0 and 1 of q and K, head 1 has 2 and 3. P: how much it likes a word");
   const Heads cut{.heads = 2};
-  const Var q = layers[0].q(tape.rows(X, n - 1, 1)).named("q"), P = scores_of_heads(q, K, cut);
+  const Var q = layers[0].q(page.tape.rows(X, n - 1, 1)).named("q"), P = scores_of_heads(q, K, cut);
   page.show({q});
   page.show({P}, heads, words);
 
@@ -65,7 +64,7 @@ int main(int argc, char** argv) try {
 
   page.step("The next layer", "A = softmax(q Kᵀ / √d)", "layer 3, with its own q and K: first as if it saw all words, then the chosen ones");
   const Mask causal = Mask::causal(n, n);
-  const Var H = add(X, layers[0](X, {.mask = &causal})), q3 = layers[1].q(tape.rows(H, n - 1, 1)), K3 = layers[1].k(H), V3 = layers[1].v(H);
+  const Var H = add(X, layers[0](X, {.mask = &causal})), q3 = layers[1].q(page.tape.rows(H, n - 1, 1)), K3 = layers[1].k(H), V3 = layers[1].v(H);
   std::vector<Var> all, few;
   multi_head(q3, K3, V3, {.heads = 2, .weights = &all});
   less(3, q3, K3, V3, {.heads = 2, .weights = &few});
@@ -82,13 +81,13 @@ int main(int argc, char** argv) try {
   for (int h = 0; h < 2; ++h)
     for (int j = 0; j < divided.cols(); ++j) divided(h, j) = A.value()(h, less.chosen.rho()[std::size_t(j)]) / recall(h, 0);
   page.check("A_few = the same weights, divided by the recall", {{A_few.value(), divided}});
-  page.check("for the next word, layer 3 refuses the old choice", refused(less, q3, layers[1].k(tape.constant(Matrix(Shape{n + 1, q.shape().cols}), "X'"))));
+  page.check("for the next word, layer 3 refuses the old choice", refused(less, q3, layers[1].k(page.tape.constant(Matrix(Shape{n + 1, q.shape().cols}), "X'"))));
 
   page.part("Back", "LessIsMore is for writing, not for training. Its sibling, top-k attention, is\n"
             "for both: every query picks its own k keys. Here one head, k = 2, four words.");
   page.step("Top-k attention", "A = softmax(the 2 largest of each row of E)", "the others become −inf, so their weight is 0");
-  const Var X4 = tape.rows(X, 0, std::min(n, 4)).named("X4"), Y_top = TopK(2)(layers[0].q(X4), layers[0].k(X4), layers[0].v(X4));
-  const Var E = tape.find("E"), A_top = tape.find("A");
+  const Var X4 = page.tape.rows(X, 0, std::min(n, 4)).named("X4"), Y_top = TopK(2)(layers[0].q(X4), layers[0].k(X4), layers[0].v(X4));
+  const Var E = page.tape.find("E"), A_top = page.tape.find("A");
   page.show({E, A_top});
   page.backward(Y_top, page.random_seed(Y_top));
   page.step("Through the choice", "dE = A ∘ (dA − rowsum(A ∘ dA))", "0 where a key was not picked: nothing says that it should have been");
@@ -113,7 +112,8 @@ int main(int argc, char** argv) try {
   page.check("32 of 40 tokens: at least 80 % of the symbols stay", same(3, 0) >= 0.8 && same(3, 1) >= 0.8);
   const Matrix recalls = test.recall({8, 0.25});
   page.show_matrix("recall", recalls, {"one set", "own sets"}, {"layer 2", "layer 3", "layer 4", "layer 5"});
-  page.check("in layers 2 and 4 each head's own set has more", recalls(1, 0) > recalls(0, 0) && recalls(1, 2) > recalls(0, 2));
+  page.check("layers 2 and 4, which choose: own sets have more", recalls(1, 0) > recalls(0, 0) && recalls(1, 2) > recalls(0, 2));
+  page.check("layers 3 and 5, which use it: together one set has more", recalls(0, 1) + recalls(0, 3) > recalls(1, 1) + recalls(1, 3));
   return page.done();
 } catch (const std::exception& e) {
   return fail("30", e);

@@ -1,6 +1,7 @@
 // Theme H: top-k attention. The test is named after its case, and runs in the op and in the variant.
 #include <limits>
 
+#include "engine/ops.h"
 #include "layers/attention/top_k.h"
 #include "tests/catch.h"
 #include "tests/compare.h"
@@ -13,7 +14,8 @@ static Matrix weights_for(const Matrix& scores, int k, const Mask* allowed = nul
   Matrix keys(Shape{scores.cols(), 1});
   for (int j = 0; j < scores.cols(); ++j) keys(j, 0) = scores(0, j);
   std::vector<Var> weights;
-  TopK(k)(tape.input(Matrix{{1}}, "q"), tape.input(keys, "k"), tape.input(keys, "v"), {.allowed = allowed, .weights = &weights});
+  const TopK top(k);
+  top(tape.input(Matrix{{1}}, "q"), tape.input(keys, "k"), tape.input(keys, "v"), {.allowed = allowed, .weights = &weights});
   return Matrix(weights.at(0).value());
 }
 

@@ -123,7 +123,6 @@ TEST_CASE("LessIsMore: a budget for all tokens gives full attention, bit for bit
 TEST_CASE("LessIsMore: which layers choose, and a sparse layer is attention under a mask") {
   Fixture f;
   LessIsMore less({8, 0.25}, 2, 5);
-  const Var full = multi_head(f.q, f.K, f.V, f.cut);
   const Var other = f.tape.constant(sines({1, 12}, 1, 0, -2, 1), "another query");
   for (int layer = 0; layer < 8; ++layer) {
     CAPTURE(layer);

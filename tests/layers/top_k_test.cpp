@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/gradcheck.h"
+#include "engine/ops.h"
 #include "tests/catch.h"
 #include "tests/compare.h"
 #include "tests/layers/variant_grid.h"
@@ -73,7 +74,8 @@ TEST_CASE("top-k attention keeps its choice in a replay, though another score ha
   const Var q = tape.input(Matrix{{1}}, "q"), k = tape.input(Matrix{{3}, {1}, {2}}, "k"),
             v = tape.input(Matrix{{10}, {20}, {40}}, "v");
   std::vector<Var> weights;
-  TopK(2)(q, k, v, {.weights = &weights});
+  const TopK two(2);
+  two(q, k, v, {.weights = &weights});
   const Matrix before(weights[0].value());
   tape.set(k, Matrix{{3}, {9}, {2}});
   tape.replay();
