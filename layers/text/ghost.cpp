@@ -22,7 +22,8 @@ Dialogue written(const std::vector<int>& instruction, const std::vector<Turn>& t
   return text;
 }
 
-Dialogue ghost_text(const std::vector<int>& instruction, const std::vector<Turn>& given, int end, const Answerer& model, Earlier earlier) {
+Dialogue ghost_text(const std::vector<int>& instruction, const std::vector<Turn>& given, int end, const Answerer& model,
+                    Earlier earlier) {
   std::vector<Turn> sampled;
   for (const Turn& turn : given) {
     sampled.push_back({turn.user, {}});
@@ -40,20 +41,22 @@ static bool teaches(const Token& token, int last_turn, Teach teach) {
 
 std::vector<int> targets_of(const Dialogue& text, Teach teach) {
   std::vector<int> targets;
-  for (std::size_t t = 1; t < text.size(); ++t) targets.push_back(teaches(text[t], text.back().turn, teach) ? text[t].id : kNoTarget);
+  for (std::size_t t = 1; t < text.size(); ++t)
+    targets.push_back(teaches(text[t], text.back().turn, teach) ? text[t].id : kNoTarget);
   return targets;
 }
 
 Var dialogue_loss(const std::vector<Var>& Z, const std::vector<Dialogue>& texts, Teach teach) {
   if (Z.size() != texts.size() || Z.empty()) {
-    throw ShapeError("dialogue_loss: " + std::to_string(Z.size()) + " matrices of logits for " + std::to_string(texts.size()) + " dialogues");
+    throw ShapeError("dialogue_loss: " + std::to_string(Z.size()) + " matrices of logits for " +
+                     std::to_string(texts.size()) + " dialogues");
   }
   std::vector<Var> rows;
   std::vector<int> targets;
   for (std::size_t i = 0; i < Z.size(); ++i) {
     if (Z[i].shape().rows != int(texts[i].size()) || texts[i].size() < 2) {
-      throw ShapeError("dialogue_loss: dialogue " + std::to_string(i) + " has " + std::to_string(texts[i].size()) + " tokens (at least 2 are needed) and " +
-                       std::to_string(Z[i].shape().rows) + " rows of logits");
+      throw ShapeError("dialogue_loss: dialogue " + std::to_string(i) + " has " + std::to_string(texts[i].size()) +
+                       " tokens (at least 2 are needed) and " + std::to_string(Z[i].shape().rows) + " rows of logits");
     }
     rows.push_back(Z[i].tape->rows(Z[i], 0, Z[i].shape().rows - 1));
     const std::vector<int> mine = targets_of(texts[i], teach);

@@ -12,9 +12,9 @@ inline namespace GLASS_PRECISION {
 // of attention changes: it is a recipe for data, and a choice of the tokens that teach.
 //
 //   given     u1 a1      u2 a2      u3 a3       a dialogue: messages u, answers a
-//   1 asked   i u1 s1    i u2 s2    i u3 s3     the instruction i in front of EVERY message: the model obeys, s = sample
+//   1 asked   i u1 s1    i u2 s2    i u3 s3     the instruction i in front of EVERY message: the samples s obey
 //   2 kept    i u1 a1      u2 a2      u3 s3     the instruction once; only the last answer is the sample
-//   3 loss    . .  .       .  .       .  s3     only the last answer teaches: the earlier ones do not do as they were told
+//   3 loss    . .  .       .  .       .  s3     only the last answer teaches: the earlier ones do not obey
 
 enum class Role { system, user, assistant, end };  // who wrote a token. An `end` closes an answer
 
@@ -30,7 +30,8 @@ struct Turn {
 };
 
 enum class Instruct { first_turn, every_turn };
-// instruction, message, answer, end, message, ... The last answer may be empty: then the text ends where it would begin.
+// instruction, message, answer, end, message, ... The last answer may be empty: then the text ends where it would
+// begin.
 Dialogue written(const std::vector<int>& instruction, const std::vector<Turn>&, int end, Instruct);
 
 struct Answerer {  // the model that is asked
@@ -40,7 +41,8 @@ struct Answerer {  // the model that is asked
 
 // The paper leaves open which earlier answers the text has.
 enum class Earlier { given, sampled };
-Dialogue ghost_text(const std::vector<int>& instruction, const std::vector<Turn>& given, int end, const Answerer&, Earlier = Earlier::given);
+Dialogue ghost_text(const std::vector<int>& instruction, const std::vector<Turn>& given, int end, const Answerer&,
+                    Earlier = Earlier::given);
 
 // Which tokens teach: w_t = 1 for
 enum class Teach {

@@ -20,7 +20,8 @@ struct Fixture {
     const Matrix queries = sines({kHeads, kWidth}, 1, 3, 1);
     Matrix q_all(Shape{1, kHeads * kWidth}), k_all(Shape{kTokens, kHeads * kWidth}), v_all(k_all.shape());
     for (int h = 0; h < kHeads; ++h) {
-      const Matrix keys = cosines({kTokens, kWidth}, 1, 2 + 0.1 * h, -1, 0.3 * h), values = sines({kTokens, kWidth}, 1, 1 + 0.2 * h, 2, 0.5);
+      const Matrix keys = cosines({kTokens, kWidth}, 1, 2 + 0.1 * h, -1, 0.3 * h),
+                   values = sines({kTokens, kWidth}, 1, 1 + 0.2 * h, 2, 0.5);
       tape.be.copy(queries.view().block(h, 0, 1, kWidth), q_all.view().block(0, h * kWidth, 1, kWidth));
       tape.be.copy(keys, k_all.view().block(0, h * kWidth, kTokens, kWidth));
       tape.be.copy(values, v_all.view().block(0, h * kWidth, kTokens, kWidth));
@@ -52,12 +53,15 @@ TEST_CASE("LessIsMore: choice, recall and both outputs to ten digits") {
   CHECK(choice.picked == List{4, 11, 12, 7, 8, 9});
   CHECK(choice.recent == List{14, 15});
   CHECK(choice.rho() == List{4, 7, 8, 9, 11, 12, 14, 15});
-  CHECK(difference(attention_recall(f.A.value(), choice.rho()), Matrix{{0.4856397851}, {0.5404094583}, {0.5606356882}}) == "");
+  CHECK(difference(attention_recall(f.A.value(), choice.rho()),
+                   Matrix{{0.4856397851}, {0.5404094583}, {0.5606356882}}) == "");
 
   LessIsMore less({8, 0.25});
   const Var full = less(2, f.q, f.K, f.V, f.cut), sparse = less(3, f.q, f.K, f.V, f.cut);
-  CHECK(difference(full.value().block(0, 0, 1, 4), Matrix{{0.1506384014, -0.0458760251, -0.1124560759, 0.1394725056}}) == "");
-  CHECK(difference(sparse.value().block(0, 0, 1, 4), Matrix{{0.0974065929, -0.1090454408, -0.0066487625, 0.1145791638}}) == "");
+  CHECK(difference(full.value().block(0, 0, 1, 4),
+                   Matrix{{0.1506384014, -0.0458760251, -0.1124560759, 0.1394725056}}) == "");
+  CHECK(difference(sparse.value().block(0, 0, 1, 4),
+                   Matrix{{0.0974065929, -0.1090454408, -0.0066487625, 0.1145791638}}) == "");
 }
 
 TEST_CASE("LessIsMore: sinks come out of the recent share, or are dropped where it is too small") {
@@ -96,7 +100,8 @@ TEST_CASE("LessIsMore: exactly K tokens are chosen, each once, whatever the shar
           CAPTURE(t, K, r, sinks);
           const List rho = choose_tokens(P, {K, r, sinks}).rho();
           CHECK(int(rho.size()) == K);
-          for (std::size_t i = 0; i < rho.size(); ++i) CHECK((rho[i] >= 0 && rho[i] < t && (i == 0 || rho[i] > rho[i - 1])));
+          for (std::size_t i = 0; i < rho.size(); ++i)
+            CHECK((rho[i] >= 0 && rho[i] < t && (i == 0 || rho[i] > rho[i - 1])));
         }
       }
     }
@@ -116,7 +121,8 @@ TEST_CASE("LessIsMore: a budget for all tokens gives full attention, bit for bit
   const Var full = multi_head(f.q, f.K, f.V, f.cut);
   for (const int K : {16, 17, 100}) {
     LessIsMore less({K, 0.25});
-    for (int layer = 0; layer < 14; ++layer) CHECK(bit_difference(less(layer, f.q, f.K, f.V, f.cut).value(), full.value()) == "");
+    for (int layer = 0; layer < 14; ++layer)
+      CHECK(bit_difference(less(layer, f.q, f.K, f.V, f.cut).value(), full.value()) == "");
   }
 }
 
@@ -139,7 +145,8 @@ TEST_CASE("LessIsMore: which layers choose, and a sparse layer is attention unde
     CHECK(difference(Y.value(), multi_head(q, f.K, f.V, masked).value(), kRounding) == "");
     if (less.sparse(layer)) CHECK(difference(Y.value(), multi_head(q, f.K, f.V, f.cut).value()) != "");
     if (layer == 4) CHECK(less.chosen.rho() == List{4, 7, 8, 9, 11, 12, 14, 15});
-    if (layer == 5) CHECK(less.chosen.rho() == choose_tokens(scores_of_heads(other, f.K, f.cut).value(), {8, 0.25}).rho());
+    if (layer == 5)
+      CHECK(less.chosen.rho() == choose_tokens(scores_of_heads(other, f.K, f.cut).value(), {8, 0.25}).rho());
   }
   CHECK(less.chosen.rho() != List{4, 7, 8, 9, 11, 12, 14, 15});
 }

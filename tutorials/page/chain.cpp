@@ -69,7 +69,9 @@ Var loss_of(Tape& tape, const Model& model, int noise, Rng& rng) {
   return cross_entropy(tape.rows(logits, n, kSymbols), answers.data(), kSymbols);
 }
 
-static void put(Mat rows, Matrix& into, int at) { cpu_backend().copy(rows, into.view().block(at, 0, rows.rows, rows.cols)); }
+static void put(Mat rows, Matrix& into, int at) {
+  cpu_backend().copy(rows, into.view().block(at, 0, rows.rows, rows.cols));
+}
 
 Writer::Writer(const Model& model, Mat notes, int steps) : model_(model), t_(notes.rows) {
   Tape tape;
@@ -97,7 +99,8 @@ Matrix Writer::step(int symbol, LessIsMore* sparse, std::vector<Matrix>* A) {
     std::vector<Var> weights;
     Heads cut{.heads = kHeads};
     if (A) cut.weights = &weights;
-    const Var k = tape.constant(K.view().block(0, 0, t_, kWidth), "K"), v = tape.constant(V.view().block(0, 0, t_, kWidth), "V");
+    const Var k = tape.constant(K.view().block(0, 0, t_, kWidth), "K"),
+              v = tape.constant(V.view().block(0, 0, t_, kWidth), "V");
     X = add(X, layer.o((sparse ? *sparse : everything)(l, q, k, v, cut)));
     if (A) A->emplace_back(concat_rows(weights.data(), kHeads).value());
   }
@@ -123,7 +126,9 @@ void train(Model& model, std::uint64_t seed, const Page& page) {
   }
 }
 
-static int best(Mat logits) { return int(std::max_element(logits.row(0), logits.row(0) + logits.cols) - logits.row(0)); }
+static int best(Mat logits) {
+  return int(std::max_element(logits.row(0), logits.row(0) + logits.cols) - logits.row(0));
+}
 
 Test::Test(const Model& model, std::uint64_t seed) {
   Rng rng(seed);
@@ -165,7 +170,8 @@ Matrix Test::recall(const TokenBudget& budget) const {
         for (int h = 0; h < kHeads; ++h) {
           const std::vector<int> own = choose_tokens(chooser.block(h, 0, 1, chooser.cols), {budget.tokens, 0}).rho();
           mean(0, l - kFirst) += together(h, 0) / (kTexts * kSteps * kHeads);
-          mean(1, l - kFirst) += attention_recall(reader.block(h, 0, 1, reader.cols), own)(0, 0) / (kTexts * kSteps * kHeads);
+          mean(1, l - kFirst) +=
+              attention_recall(reader.block(h, 0, 1, reader.cols), own)(0, 0) / (kTexts * kSteps * kHeads);
         }
       }
     }

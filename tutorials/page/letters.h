@@ -29,7 +29,8 @@ struct Rule final : Answerer {
   std::vector<int> answer(const Dialogue& so_far) const override;
 };
 
-// A dialogue by chance, of 1 to kTurns turns, made by the recipe. Each of its earlier answers disobeys with this chance.
+// A dialogue by chance, of 1 to kTurns turns, made by the recipe. Each of its earlier answers disobeys with this
+// chance.
 Dialogue draw(Rng&, double disobeys);
 
 // One layer:  H = X + attention(norm(X)), causal    Z = norm(H) W + b      X: a row for the word + a row for the place
