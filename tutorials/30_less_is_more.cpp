@@ -57,8 +57,8 @@ int main(int argc, char** argv) try {
   page.step("Which words matter?", "best of head 0, best of head 1, second of head 0, …", "a budget of 4: three words picked in that order, each once, and always the latest");
   LessIsMore less({4, 0.25});
   const Var Y = less(2, q, K, V, cut);
-  for (int h = 0; h < 2; ++h) page.say("   " + heads[std::size_t(h)] + " likes  " + listed(page, choose_tokens(P.value().block(h, 0, 1, n), less.budget).picked));
-  page.say("   picked        " + listed(page, less.chosen.picked) + ", and the latest " + listed(page, less.chosen.recent));
+  for (int h = 0; h < 2 && n > 4; ++h) page.say("   " + heads[std::size_t(h)] + " likes  " + listed(page, choose_tokens(P.value().block(h, 0, 1, n), less.budget).picked));
+  page.say(n > 4 ? "   picked        " + listed(page, less.chosen.picked) + ", and the latest " + listed(page, less.chosen.recent) : "   There are no more: all are chosen.");
   page.check("so many words are chosen", double(less.chosen.rho().size()), std::min(n, 4));
   page.check("layer 2 itself attends to every word", {{Y.value(), multi_head(q, K, V, cut).value()}});
 
@@ -73,7 +73,7 @@ int main(int argc, char** argv) try {
   for (const int j : less.chosen.rho()) kept.push_back(words[std::size_t(j)]);
   page.show_row_sums(A, heads, words);
   page.show_row_sums(A_few, heads, kept);
-  page.label(few[0], {"head 0"}, kept);
+  page.label(few[0].named("A_few"), {"head 0"}, kept);
   page.spell(few[0], 0, 0);
   const Matrix recall = attention_recall(A.value(), less.chosen.rho());
   page.show_matrix("recall", recall, heads, {"of A"});

@@ -112,11 +112,12 @@ Obedience obedience(const Model& model, std::uint64_t seed) {
       const Mat Z = model.logits(tape, text, &A).value();
       const Real* last = Z.row(Z.rows - 1);
       const int answer = int(std::max_element(last + kLower, last + kEnd) - last);
-      o.obeys(0, k) += Real(answer == named(instruction, question)) / kDialogues;
-      for (const Var& a : A) o.looks(0, k) += a.value()(Z.rows - 1, 0) / (kHeads * kDialogues);
+      o.obeys(0, k) += answer == named(instruction, question);
+      for (const Var& a : A) o.looks(0, k) += a.value()(Z.rows - 1, 0) / kHeads;
       turns.back().answer = {answer};
     }
   }
+  for (Matrix* sum : {&o.obeys, &o.looks}) cpu_backend().scale(*sum, Real(1) / kDialogues, *sum);
   return o;
 }
 
