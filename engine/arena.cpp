@@ -24,6 +24,7 @@ void* Arena::take(std::size_t bytes, std::size_t align) {
   }
   void* p = all_[block_].data + used_;
   used_ += bytes;
+  taken_ += bytes;
   return p;
 }
 
@@ -36,6 +37,7 @@ void Arena::rewind(Mark to) {
 #endif
   block_ = to.block;
   used_ = to.used;
+  taken_ = to.taken;
 }
 
 }  // namespace GLASS_PRECISION

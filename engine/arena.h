@@ -16,7 +16,7 @@ inline namespace GLASS_PRECISION {
 class Arena {
  public:
   struct Mark {
-    std::size_t block = 0, used = 0;
+    std::size_t block = 0, used = 0, taken = 0;
   };
 
   explicit Arena(Backend& home) : home_(home) {}
@@ -25,7 +25,8 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   void* take(std::size_t bytes, std::size_t align);  // align: a power of two up to 64
-  Mark mark() const { return {block_, used_}; }
+  Mark mark() const { return {block_, used_, taken_}; }
+  std::size_t taken() const { return taken_; }  // bytes asked for and not given back
   void rewind(Mark);              // debug builds fill what is given back with NaN
   std::size_t blocks() const { return all_.size(); }
 
@@ -36,7 +37,7 @@ class Arena {
   };
   Backend& home_;
   std::vector<Block> all_;
-  std::size_t block_ = 0, used_ = 0;
+  std::size_t block_ = 0, used_ = 0, taken_ = 0;
 };
 
 }  // namespace GLASS_PRECISION

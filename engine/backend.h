@@ -11,12 +11,34 @@
 
 #include "engine/functions.h"
 #include "engine/mat.h"
+#include "engine/pair_list.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
 // Which operands of a product are read transposed. NN: A B,  NT: A B^T,  TN: A^T B.
 enum class Product { NN, NT, TN };
+
+// Rotary positions: row r stands at p = (first + r) · spacing, and pair i of its channels is turned by p base^(-2i/dims).
+struct Rotary {
+  enum class Pairs { interleaved, half };  // channels (2i, 2i+1), or (i, i + dims/2)
+  Pairs pairs = Pairs::interleaved;
+  int first = 0;
+  double base = 10000;
+  int dims = -1;       // how many channels turn, from the left; -1: all
+  double spacing = 1;  // L/L' squeezes L' rows into the positions 0 to L
+
+  int turned(int width) const { return dims < 0 ? width : dims; }
+};
+
+// How attention is cut into tiles of scores, and who sees whom (engine/ops/flash_attention.cpp). n queries, m keys.
+struct Tiling {
+  int queries = 32, keys = 32;  // of one tile; the result does not depend on it
+  bool causal = false;          // query i sees the keys up to i + m - n
+  Keep keep{};                  // no rows: every pair; one row: the same keys for every query; n rows: any pairs
+  double tau = 0;               // how far the running maximum may lag behind before the sums are rescaled
+  bool with_L = false;          // the result is [Y | L]
+};
 
 struct Backend {
   virtual const char* name() const = 0;
@@ -108,6 +130,18 @@ struct Backend {
   virtual void conv1d(Mat X, Mat W, int left, Mat Y) = 0;               // overwrites Y
   virtual void conv1d_backward_x(Mat dY, Mat W, int left, Mat dX) = 0;
   virtual void conv1d_backward_w(Mat X, Mat dY, int left, Mat dW) = 0;
+  // X: T x C, W: K x C, Y: T x C.   Y_tc = Σ_k X_(t+k-left),c W_kc: each column by itself
+  virtual void depthwise_conv1d(Mat X, Mat W, int left, Mat Y) = 0;     // overwrites Y
+  virtual void depthwise_conv1d_backward_x(Mat dY, Mat W, int left, Mat dX) = 0;
+  virtual void depthwise_conv1d_backward_w(Mat X, Mat dY, int left, Mat dW) = 0;
+  // a: n x D, b: m x D, V: m x d_v, Y: n x (d_v + 1).   Y_t = a_t Σ_j b_j [v_j 1]ᵀ over j <= t + m - n - lag, sums in double
+  virtual void causal_sums(Mat a, Mat b, Mat V, int lag, Mat Y) = 0;
+  // each of da, db, dV may be without memory
+  virtual void causal_sums_backward(Mat a, Mat b, Mat V, int lag, Mat dY, Mat da, Mat db, Mat dV) = 0;
+  // X, Y: R x C, W: A x B, B odd.   Y_ij += Σ_ab W_ab X_(i-A+1+a, j-(B-1)/2+b)   outside X is 0
+  virtual void conv2d_causal(Mat X, Mat W, Mat Y) = 0;                  // overwrites Y
+  virtual void conv2d_causal_backward_x(Mat dY, Mat W, Mat dX) = 0;
+  virtual void conv2d_causal_backward_w(Mat X, Mat dY, Mat dW) = 0;
 
   // norms of each row, in double inside: y = (x - mean) rstd ∘ gain + bias, rstd = 1 / √(variance + eps)
   virtual void layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) = 0;
@@ -130,11 +164,23 @@ struct Backend {
   virtual void softmax_rows(Mat x, Mat y) = 0;
   virtual void softmax_rows_backward(Mat y, Mat dy, Mat dx) = 0;  // dx_ij += y_ij (dy_ij - Σ_k y_ik dy_ik)
 
+  // weights with exact zeros, each row: max(x - τ, 0), and g = max(x / 2 - τ, 0), whose squares sum to 1. support: 1 where
+  // the entry is above τ; written if `decide`, else kept. A row that is all -inf gives zeros, +inf or NaN a row of NaN.
+  virtual void sparsemax_rows(Mat x, bool decide, Mat support, Mat y) = 0;
+  virtual void entmax15_rows(Mat x, bool decide, Mat support, Mat g) = 0;
+  virtual void weighted_mean_backward(Mat g, Mat dy, Mat dx) = 0;  // dx_ij += g_ij (dy_ij - Σ_k g_ik dy_ik / Σ_k g_ik)
+  // attention tile by tile. S: scratch for one tile; state: scratch, tile queries x 2; counts: 1 x 2, tiles visited, rescalings
+  virtual void flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat S, Mat state, Mat Y, Mat L, Mat counts) = 0;
+  // D: n x 1, rowsum(dY ∘ Y) - dL. Adds to dQ, dK, dV; each may be without memory
+  virtual void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat L, Mat D, Mat dY, Mat S, Mat dQ, Mat dK, Mat dV) = 0;
+
   // selection by a mask: no product, so a NaN that is not taken stays out.   y may be x
   virtual void select(Mat x, Keep keep, Real other, Mat y) = 0;   // y = keep ? x : other
   virtual void add_selected(Mat dy, Keep keep, Mat dx) = 0;       // dx += keep ? dy : 0
   virtual void choose(Mat a, Mat b, Keep keep, Mat y) = 0;        // y = keep ? a : b
   virtual void add_unselected(Mat dy, Keep keep, Mat dx) = 0;     // dx += keep ? 0 : dy
+  // chosen_ij: x_ij is one of the k largest of row i. Ties: the first. A NaN is the largest, -inf is never chosen.
+  virtual void top_k(Mat x, int k, Keep chosen) = 0;
   // rows of x are keys; keep is queries x keys. A key that no query may use is left out.
   virtual void select_seen(Mat x, Keep keep, Mat y) = 0;          // y_j = (any keep_ij) ? x_j : 0
   virtual void add_seen(Mat dy, Keep keep, Mat dx) = 0;           // dx_j += (any keep_ij) ? dy_j : 0
@@ -142,6 +188,17 @@ struct Backend {
   // rows of a table by index
   virtual void gather_rows(Mat table, Ints ids, Mat y) = 0;       // y_i = table_(ids_i)
   virtual void scatter_rows(Mat dy, Ints ids, Mat dtable) = 0;    // dtable_(ids_i) += dy_i
+
+  // pairs of channels turned by their position: (a, b) becomes (a cos - b sin, a sin + b cos); the other channels stay
+  virtual void rotate(Mat x, const Rotary&, Mat y) = 0;           // y = x, turned
+  virtual void rotate_back(Mat dy, const Rotary&, Mat dx) = 0;    // dx += dy, turned back
+  // lists of pairs: row i of one matrix with row j of another, for the listed (i, j) only. e: a number for each pair
+  virtual void pair_dots(Mat a, Mat b, PairList, Real s, Mat e) = 0;       // e_ij = s a_i · b_j
+  virtual void pair_softmax(Mat e, PairList, Mat a) = 0;                   // over the pairs of each i.   a may be e
+  virtual void pair_softmax_backward(Mat a, Mat da, PairList, Mat de) = 0;  // de_ij = a_ij (da_ij - Σ_l a_il da_il)
+  virtual void add_pair_rows(Real s, Mat e, PairList, Mat b, Mat y) = 0;   // y_i += s Σ_j e_ij b_j
+  virtual void add_pair_cols(Real s, Mat e, PairList, Mat a, Mat y) = 0;   // y_j += s Σ_i e_ij a_i
+  virtual void spread_pairs(Mat e, PairList, Mat y) = 0;                   // y_ij = e_ij, 0 for every other pair
 };
 
 Backend& cpu_backend();

@@ -13,7 +13,7 @@ namespace glass {
 inline namespace GLASS_PRECISION {
 
 enum class Function {
-  exp, log, sin, cos, sqrt, abs, tanh, sigmoid, softplus, relu, gelu, gelu_tanh, silu,
+  exp, log, sin, cos, sqrt, abs, tanh, sigmoid, softplus, elu_plus_one, relu, gelu, gelu_tanh, silu,
 };
 
 inline Real sigmoid_of(Real x) {  // never e^large
@@ -38,6 +38,7 @@ inline Real value(Function f, Real x) {
     case Function::tanh: return std::tanh(x);
     case Function::sigmoid: return sigmoid_of(x);
     case Function::softplus: return (x > 0 ? x : 0) + std::log1p(std::exp(-std::fabs(x)));
+    case Function::elu_plus_one: return x > 0 ? x + 1 : std::exp(x);
     case Function::relu: return x <= 0 ? 0 : x;  // a NaN is passed on
     case Function::gelu: return x * normal_below(x);
     case Function::gelu_tanh: return Real(0.5) * x * (1 + std::tanh(gelu_inner(x)));
@@ -60,6 +61,7 @@ inline Real slope(Function f, Real x, Real y) {
     }
     case Function::sigmoid: return sigmoid_of(x) * sigmoid_of(-x);
     case Function::softplus: return sigmoid_of(x);
+    case Function::elu_plus_one: return x > 0 ? Real(1) : y;  // no kink: 1 from both sides
     case Function::relu: return x > 0 ? Real(1) : Real(0);  // 0 at the kink
     case Function::gelu: return normal_below(x) + x * normal_density(x);
     case Function::gelu_tanh: {

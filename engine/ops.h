@@ -6,6 +6,7 @@
 // Nothing is broadcast behind your back: add_row, sub_col, ... say what they do.
 #pragma once
 
+#include "engine/pair_list.h"
 #include "engine/tape.h"
 
 namespace glass {
@@ -33,6 +34,7 @@ Var abs(Var x, Where where = {});          // |x|                 dx = dy sign(x
 Var tanh(Var x, Where where = {});         // tanh x              dx = dy / cosh² x
 Var sigmoid(Var x, Where where = {});      // 1 / (1 + e^-x)      dx = dy y (1 - y)
 Var softplus(Var x, Where where = {});     // ln(1 + e^x)         dx = dy sigmoid(x)
+Var elu_plus_one(Var x, Where where = {}); // x + 1 for x > 0, else e^x, always positive    dx = dy (x > 0 ? 1 : y)
 Var relu(Var x, Where where = {});         // max(x, 0)           dx = dy where x > 0, else 0
 Var gelu(Var x, Where where = {});         // x Φ(x)              dx = dy (Φ(x) + x φ(x))
 Var gelu_tanh(Var x, Where where = {});    // its approximation with tanh
@@ -72,10 +74,14 @@ Var transpose(Var x, Where where = {});         // xᵀ,    R x C -> C x R    dx
 Var concat_rows(const Var* x, int n, Where where = {});  // below each other    dx_k = its rows of dy
 Var concat_cols(const Var* x, int n, Where where = {});  // side by side        dx_k = its columns of dy
 Var conv1d(Var X, Var W, int left, Where where = {});    // Y_t = Σ_k X_(t+k-left) W_k,  T x A, K A x C -> T x C
+Var depthwise_conv1d(Var X, Var W, int left, Where where = {});  // Y_tc = Σ_k X_(t+k-left),c W_kc,  T x C, K x C -> T x C
+Var conv2d_causal(Var X, Var W, Where where = {});  // Y_ij = Σ_ab W_ab X_(i-A+1+a, j-(B-1)/2+b),  R x C, A x B -> R x C
 // (views of rows, columns and blocks are no ops: tape.rows, tape.cols, tape.view)
 
 // ---- rows as weights, rows made alike
 Var softmax(Var e, Where where = {});      // A_ij = exp(e_ij) / Σ_k exp(e_ik)    de = A ∘ (dA - rowsum(A ∘ dA))
+Var sparsemax(Var e, Where where = {});    // max(e_ij - τ_i, 0), rows sum to 1       de = dA - mean of dA over the support, 0 beside it
+Var entmax15(Var e, Where where = {});     // max(e_ij / 2 - τ_i, 0)², the same       de = g ∘ (dA - Σ g dA / Σ g), g = √A
 Var log_softmax(Var x, Where where = {});  // x_ij - ln Σ_k e^(x_ik)              dx_ij = dy_ij - e^(y_ij) Σ_k dy_ik
 Var layer_norm(Var x, Var gain, Var bias, double eps = 1e-5, Where where = {});
 // x̂ ∘ gain + bias, x̂ = (x - μ) r, r = 1/√(variance + eps)        dx = r (u - mean u - x̂ mean(u ∘ x̂)), u = dy ∘ gain
@@ -96,14 +102,35 @@ Var kl(Var p, Var log_q, Where where = {});      // Σ_j p (ln p - log_q), R x 1
 // ---- choosing
 Var select(Keep keep, Var a, Var b, Where where = {});                 // keep ? a : b    da = keep ? dy : 0    db = keep ? 0 : dy
 Var mask(Var x, Keep keep, double other, Where where = {});            // keep ? x : other    dx = keep ? dy : 0
+Var top_k_mask(Var x, int k, double other, Where where = {});          // one of the k largest of its row ? x : other    dx = chosen ? dy : 0
 Var drop_hidden(Var x, Keep keep, Where where = {});  // rows (keys) that no query may use: 0   dx_j = used ? dy_j : 0
 Var gather_rows(Var table, const int* ids, int n, Where where = {});   // y_i = table_(ids_i), n x C    dtable_(ids_i) += dy_i
+Var gather_entries(Var x, const int* places, Shape shape, Where where = {});   // y_k = x at place_k     dx at place_k += dy_k
+Var scatter_entries(Var x, const int* places, Shape shape, Where where = {});  // y at place_k += x_k    dx_k = dy at place_k
 Var detach(Var x, Where where = {});       // x, as if it were a constant: no gradient goes through
+
+// ---- memory for time: a part of the computation that keeps no line of its own; see engine/recompute.h
+struct Recomputable;
+Var recompute(Recomputable& block, const Var* in, int n, Where where = {});  // y = block(in)    runs it again, then back through it
+// ---- positions
+Var rotary(Var x, const Rotary& = {}, Where where = {});  // pairs of row p turned by p base^(-2i/C)    dx = dy turned back
 
 // ---- attention in one line; layers/attention/ has the same in steps
 Var attention(Var Q, Var K, Var V, double scale, const Keep* keep = nullptr, Where where = {});
 // A = softmax(scale Q Kᵀ), Y = A V:  n x d_v from Q n x d, K m x d, V m x d_v.  Backward: see the file.
-Var weights_of(Var y, Where where = {});   // the A that attention(...) kept, n x m, as a constant line
+Var causal_sums(Var a, Var b, Var V, int lag = 0, Where where = {});  // a: n x D, b: m x D, V: m x d_v -> n x (d_v + 1)
+// row t: [a_t S | a_t·z], S = Σ_j b_j v_jᵀ and z = Σ_j b_j over j <= t + m - n - lag; no n x m matrix.  Backward: see the file.
+Var flash_attention(Var Q, Var K, Var V, double scale, const Tiling& = {}, Where where = {});
+// The same Y, tile by tile: no n x m matrix is ever there. With tiling.with_L: [Y | L], L_i = ln Σ_j e^(E_ij), n x (d_v + 1).
+struct FlashFields {
+  Mat L, D;  // n x 1; D after backward
+  int tiles, rescalings;
+};
+FlashFields flash_fields(Var y);  // what flash_attention(...) kept, and counted in its last forward
+Var sparse_attention(Var Q, Var K, Var V, double scale, PairList allowed, Where where = {});
+// The same for the pairs of a list, and no work for the others: A_ij = exp(E_ij) / Σ_l exp(E_il) over the allowed l.
+Var weights_of(Var y, Where where = {});   // the A that attention or sparse_attention kept, n x m, as a constant line
+Mat kept_weights(const Node&);             // that of attention, without a new line; throws TapeError for any other op
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

@@ -83,6 +83,16 @@ Var Tape::use(Param& p, Where where) {
   return leaf;
 }
 
+Var Tape::borrow(Mat value, Mat grad, const char* name, Where where) {
+  Node n;
+  n.op = "borrowed";
+  n.name = intern(name);
+  n.value = value;
+  n.needs_grad = grad.data && recording;
+  n.lent = new (ops_.take(sizeof(Mat), alignof(Mat))) Mat(grad);
+  return push(n, where);
+}
+
 Var Tape::view(Var of, int r0, int c0, int nr, int nc, Where where) {
   check(of, "view");
   const Node& parent = nodes[std::size_t(of.id)];
@@ -150,7 +160,14 @@ Keep Tape::keep(Keep host) {
   return mine;
 }
 
+Tape& Tape::inner() {
+  if (!inner_) inner_ = std::make_unique<Tape>(be);
+  inner_->watch_nonfinite = watch_nonfinite;
+  return *inner_;
+}
+
 void Tape::rewind_to(Mark to) {
+  note_peak();
   if (gone_.size() < nodes.size()) gone_.resize(nodes.size());
   for (std::size_t id = to.nodes; id < nodes.size(); ++id) {
     gone_[id] = {nodes[id].op, nodes[id].name, nodes[id].age};

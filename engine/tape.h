@@ -9,6 +9,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -58,6 +59,7 @@ struct Node {
   Finite finite = Finite::yes;
   Op* rule = nullptr;      // null: leaf or view
   Param* param = nullptr;  // the value and the gradient are this parameter's own memory
+  const Mat* lent = nullptr;  // the value is another tape's memory, and the gradient is *lent
   unsigned version = 0;    // of the parameter, when its value was last read
   unsigned age = 0;        // of the tape, when the line was recorded
   const char* scope = "";  // "layer 3/head 7"
@@ -101,6 +103,8 @@ class Tape {
   Var constant(Mat values, const char* name, Where = {});  // wants none
   Var use(Param&, Where = {});                             // a line whose value and gradient ARE the parameter's memory
 
+  Var borrow(Mat value, Mat grad, const char* name, Where = {});  // a leaf that shares both with another tape; no grad: a constant
+
   Var view(Var, int r0, int c0, int nr, int nc, Where = {});  // a block: free, and a gradient through it needs no code
 
   Var rows(Var v, int first, int n, Where where = {}) { return view(v, first, 0, n, v.shape().cols, where); }
@@ -122,9 +126,17 @@ class Tape {
 
   // Memory of the tape for an op's own fields, with the lifetime of the recording.
   Mat scratch(Shape);
+  void* raw(std::size_t bytes, std::size_t align) { return ops_.take(bytes, align); }  // host memory
   Ints ints(int n);
   Ints ints(const int* host, int n);
   Keep keep(Keep host);  // a copy of a mask
+
+  // Bytes of values, gradients and scratch that are in use; the most that ever were, with those of inner tapes.
+  std::size_t bytes() const { return values_.taken() + grads_.taken(); }
+  std::size_t peak_bytes() const { return peak_ > bytes() ? peak_ : bytes(); }
+  void note_peak(std::size_t inner_bytes = 0) { peak_ = bytes() + inner_bytes > peak_ ? bytes() + inner_bytes : peak_; }
+  void forget_peak() { peak_ = 0; }
+  Tape& inner();  // where an op of this tape records lines of its own (recompute); made when first asked for
 
   void set(Var leaf, Mat values);  // changes an input or a constant; backward() then wants a replay() first
 
@@ -186,6 +198,8 @@ class Tape {
   };
   std::unordered_set<std::string, TextHash, std::equal_to<>> names_;
   int swept_from_ = -1;      // the root of the last backward()
+  std::size_t peak_ = 0;
+  std::unique_ptr<Tape> inner_;
 };
 
 // Everything recorded inside wants no gradient, and leaves no line on the tape. Copy out what you keep.

@@ -86,6 +86,8 @@ void Tape::lay_out_gradients(int root, Mat seed) {
     if (!n.reached) continue;
     if (n.param) {
       n.grad = n.param->grad;  // not zeroed: gradients of several sweeps add up until zero_grad()
+    } else if (n.lent) {
+      n.grad = *n.lent;  // as above, for the tape that lent it
     } else if (n.view_of >= 0) {
       const Mat parent = nodes[std::size_t(n.view_of)].grad;
       n.grad = parent.block(n.view_r, n.view_c, n.value.rows, n.value.cols);
@@ -101,6 +103,7 @@ void Tape::lay_out_gradients(int root, Mat seed) {
 }
 
 void Tape::clear_gradients() {
+  note_peak();
   for (Node& n : nodes) {
     n.grad = {};
     n.reached = false;

@@ -30,7 +30,7 @@ static Var activate(Activation activation, Var U) {
   return U;
 }
 
-Var FeedForward::operator()(Var X) const {
+Var FeedForward::operator()(Var X, Dropout* drop) const {
   Var H;
   if (W_gate) {
     const Var G = matmul(X, X.tape->use(*W_gate)).named("G");
@@ -39,6 +39,7 @@ Var FeedForward::operator()(Var X) const {
   } else {
     H = activate(activation, up(X).named("U")).named("H");
   }
+  if (drop) H = (*drop)(H);
   return down(H).named("Y");
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "layers/dropout.h"
 #include "layers/linear.h"
 
 namespace glass {
@@ -27,7 +28,8 @@ struct FeedForward {
   // Bias::yes with swiglu throws InputError; without the last argument the paper decides.
   FeedForward(ParamStore&, const std::string& suffix, int width, int hidden, Activation, Rng&, Bias);
   FeedForward(ParamStore&, const std::string& suffix, int width, int hidden, Activation, Rng&);
-  Var operator()(Var X) const;  // lines named U, H, Y, for swiglu also G
+  // Lines named U, H, Y, for swiglu also G. `drop` acts on H, as in the encoder layers of most libraries.
+  Var operator()(Var X, Dropout* drop = nullptr) const;
 };
 
 }  // namespace GLASS_PRECISION

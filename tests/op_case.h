@@ -29,7 +29,13 @@ struct OpCase {
 };
 
 const std::vector<OpCase>& op_cases();
-const std::vector<OpCase>& more_op_cases();  // part of op_cases()
+const std::vector<OpCase>& more_op_cases();      // part of op_cases()
+const std::vector<OpCase>& position_op_cases();  // part of op_cases()
+const std::vector<OpCase>& weights_op_cases();
+const std::vector<OpCase>& more_op_cases();   // part of op_cases()
+const std::vector<OpCase>& flash_op_cases();  // likewise
+const std::vector<OpCase>& more_op_cases();       // part of op_cases()
+const std::vector<OpCase>& efficient_op_cases();  // the same
 
 // A mask for the ops that take one. They copy it, so it may go away after the call.
 struct TestMask {
@@ -40,6 +46,21 @@ struct TestMask {
     for (int i = 0; i < queries; ++i)
       for (int j = 0; j < keys; ++j) allowed.push_back(sees(i, j));
     keep = {allowed.data(), queries, keys};
+  }
+};
+
+// The same as lists. The op copies them, too.
+struct TestPairs {
+  std::vector<int> starts = {0}, keys;
+  PairList pairs;
+
+  TestPairs(int queries, int n_keys) {
+    for (int i = 0; i < queries; ++i) {
+      for (int j = 0; j < n_keys; ++j)
+        if (sees(i, j)) keys.push_back(j);
+      starts.push_back(int(keys.size()));
+    }
+    pairs = {{starts.data(), int(starts.size())}, {keys.data(), int(keys.size())}};
   }
 };
 

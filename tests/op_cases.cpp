@@ -108,6 +108,10 @@ const std::vector<OpCase>& op_cases() {
   static const std::vector<OpCase> cases = [] {
     std::vector<OpCase> all = first_op_cases();
     all.insert(all.end(), more_op_cases().begin(), more_op_cases().end());
+    all.insert(all.end(), position_op_cases().begin(), position_op_cases().end());
+    all.insert(all.end(), weights_op_cases().begin(), weights_op_cases().end());
+    all.insert(all.end(), flash_op_cases().begin(), flash_op_cases().end());
+    all.insert(all.end(), efficient_op_cases().begin(), efficient_op_cases().end());
     return all;
   }();
   return cases;

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "engine/recompute.h"
 #include "tests/op_case.h"
 
 namespace glass {
@@ -53,6 +54,17 @@ static Var build_concat_twice(const Var* x) {
 static Var build_conv1d_causal(const Var* x) { return conv1d(x[0], x[1], kTaps - 1); }
 static Var build_conv1d_centred(const Var* x) { return conv1d(x[0], x[1], (kTaps - 1) / 2); }
 static Var build_conv1d_ahead(const Var* x) { return conv1d(x[0], x[1], 0); }
+static Var build_conv2d_causal(const Var* x) { return conv2d_causal(x[0], x[1]); }
+
+namespace {
+struct TanhOfProduct final : Recomputable {  // of two matrices, entry by entry
+  Var run(Tape&, const Var* in) override { return tanh(mul(in[0], in[1])); }
+};
+}  // namespace
+static Var build_recompute(const Var* x) {
+  static TanhOfProduct block;
+  return recompute(block, x, 2);
+}
 
 static Var build_log_softmax(const Var* x) { return log_softmax(x[0]); }
 static Var build_layer_norm(const Var* x) { return layer_norm(x[0], x[1], x[2], kEps); }
@@ -70,11 +82,21 @@ static Var build_bce_logits(const Var* x) { return bce_logits(x[0], x[1]); }
 static Var build_mse(const Var* x) { return mse(x[0], x[1]); }
 static Var build_kl(const Var* x) { return kl(x[0], x[1]); }
 
+static Var build_top_k_mask(const Var* x) { return top_k_mask(x[0], kTop, kOther); }
+static Var build_top_k_all(const Var* x) { return top_k_mask(x[0], 1000, kOther); }
 static Var build_select(const Var* x) {
   return select(TestMask(x[0].shape().rows, x[0].shape().cols).keep, x[0], x[1]);
 }
 
+static Var build_sparse_attention(const Var* x) {
+  return sparse_attention(x[0], x[1], x[2], kFactor, TestPairs(x[0].shape().rows, x[1].shape().rows).pairs);
+}
+
 // ---- masks, targets and numbers that do not fit
+
+static Var lists_turned(const Var* x) {
+  return sparse_attention(x[0], x[1], x[2], kFactor, TestPairs(x[1].shape().rows, x[0].shape().rows).pairs);
+}
 
 static Var select_turned(const Var* x) {
   return select(TestMask(x[0].shape().cols, x[0].shape().rows).keep, x[0], x[1]);
@@ -84,6 +106,7 @@ static Var negative_class(const Var* x) { return against(x[0], {0, 0, -1}); }
 static Var target_missing(const Var* x) { return against(x[0], {0, 0}); }
 static Var looks_too_far_back(const Var* x) { return conv1d(x[0], x[1], kTaps); }
 static Var looks_past_itself(const Var* x) { return conv1d(x[0], x[1], -1); }
+static Var even_kernel(const Var* x) { return conv2d_causal(x[1], x[0]); }
 
 // ---- inputs
 
@@ -195,9 +218,12 @@ const std::vector<OpCase>& more_op_cases() {
       {"concat_rows, one part", {"RC"}, build_concat_one, ref_detach},
       {"concat_cols", {"RC", "RK", "RM"}, build_concat_cols, ref_concat_cols},
       {"concat_cols, one part twice", {"RC", "RK"}, build_concat_twice, ref_concat_twice},
+      {"recompute", {"RC", "RC"}, build_recompute, ref_recompute},
       {"conv1d, causal", {"RK", "TC"}, build_conv1d_causal, ref_conv1d_causal, looks_too_far_back, nullptr, "K"},
       {"conv1d, centred", {"RK", "TC"}, build_conv1d_centred, ref_conv1d_centred, looks_past_itself, nullptr, "K"},
       {"conv1d, looking ahead", {"RK", "TC"}, build_conv1d_ahead, ref_conv1d_ahead, nullptr, nullptr, "K"},
+      {"conv2d_causal", {"RM", "KC"}, build_conv2d_causal, ref_conv2d_causal, even_kernel, nullptr, "KC"},
+      {"conv2d_causal, a narrow input", {"MR", "KC"}, build_conv2d_causal, ref_conv2d_causal, nullptr, nullptr, "KC"},
 
       {"log_softmax", {"RC"}, build_log_softmax, ref_log_softmax},
       {"log_softmax, rows far apart", {"RC"}, build_log_softmax, ref_log_softmax, nullptr, far_apart},
@@ -229,7 +255,11 @@ const std::vector<OpCase>& more_op_cases() {
       {"mse", {"RC", "RC"}, build_mse, ref_mse, nullptr, nullptr, "RC"},
       {"kl", {"RC", "RC"}, build_kl, ref_kl, nullptr, weights, "", false, 0b01},
 
+      {"top_k_mask", {"RC"}, build_top_k_mask, ref_top_k_mask},
+      {"top_k_mask, all of a row", {"RC"}, build_top_k_all, ref_detach},
       {"select", {"RC", "RC"}, build_select, ref_select, select_turned},
+
+      {"sparse_attention", {"RK", "MK", "MC"}, build_sparse_attention, ref_attention_masked, lists_turned},
   };
   return cases;
 }

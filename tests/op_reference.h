@@ -24,11 +24,17 @@ constexpr unsigned kSeed = 11;
 constexpr double kEps = 0.1;                // of layer_norm and rms_norm: large enough to matter
 constexpr double kSmoothing = 0.1;          // of cross_entropy
 constexpr int kIgnore = -100;
+constexpr int kFirst = 3;                   // of rotary: the position of row 0
+constexpr double kBase = 7, kSpacing = 0.5;
+constexpr int kLag = 2;                     // of causal_sums: the last keys that are left out
+constexpr int kTop = 2;                     // of top_k_mask: so many of each row stay
 constexpr int kTaps = 3;                    // of conv1d: the rows of X that one row of Y sees
 // Which query sees which key: query 1 sees none, key 2 is seen by none, the others see more and more keys.
 bool sees(int query, int key);
 // Rows to gather from a table: the last comes twice, the order is not the table's.
 std::vector<int> rows_to_gather(int table_rows);
+// Where gather_entries and scatter_entries look: `n` places among `entries`, some of them twice.
+std::vector<int> places_among(int entries, int n);
 // A class for each row; row 1, and every row where there are no classes, does not count.
 std::vector<int> classes(int rows, int cols);
 
@@ -98,6 +104,7 @@ Table ref_concat_twice(const Table* x);
 Table ref_conv1d_causal(const Table* x);
 Table ref_conv1d_centred(const Table* x);
 Table ref_conv1d_ahead(const Table* x);
+Table ref_conv2d_causal(const Table* x);
 Table ref_log_softmax(const Table* x);
 Table ref_layer_norm(const Table* x);
 Table ref_rms_norm(const Table* x);
@@ -107,4 +114,25 @@ Table ref_cross_entropy_none(const Table* x);
 Table ref_bce_logits(const Table* x);
 Table ref_mse(const Table* x);
 Table ref_kl(const Table* x);
+Table ref_top_k_mask(const Table* x);
 Table ref_select(const Table* x);
+Table ref_recompute(const Table* x);  // tanh(a ∘ b)
+
+// op_reference_positions.cpp
+Table ref_rotary(const Table* x);
+Table ref_rotary_half(const Table* x);
+Table ref_gather_entries(const Table* x);
+Table ref_scatter_entries(const Table* x);
+// op_reference_weights.cpp
+Table ref_entmax(const Table& x, double alpha);  // any alpha above 1
+Table ref_sparsemax(const Table* x);
+Table ref_entmax15(const Table* x);
+// op_reference_flash.cpp
+Table ref_attention_causal(const Table* x);  // the last query sees every key
+Table ref_attention_and_L(const Table* x);   // [Y | ln Σ_j e^(E_ij)]
+// op_reference_efficient.cpp
+Table ref_elu_plus_one(const Table* x);
+Table ref_depthwise_back(const Table* x);
+Table ref_depthwise_centred(const Table* x);
+Table ref_causal_sums(const Table* x);
+Table ref_causal_sums_lagging(const Table* x);

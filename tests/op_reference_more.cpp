@@ -103,6 +103,10 @@ Table ref_dropout_all(const Table* x) { return {x[0].rows, x[0].cols}; }
 // ---- one number, a row or a column against all
 
 Table ref_add_scalar(const Table* x) { return pairs(x[0], x[1], plus); }
+Table ref_recompute(const Table* x) {
+  const Table product = ref_mul(x);
+  return ref_tanh(&product);
+}
 Table ref_mul_scalar(const Table* x) { return pairs(x[0], x[1], times); }
 Table ref_sub_row(const Table* x) { return pairs(x[0], x[1], minus); }
 Table ref_mul_row(const Table* x) { return pairs(x[0], x[1], times); }
@@ -210,6 +214,19 @@ Table ref_conv1d_causal(const Table* x) { return convolved(x, kTaps - 1); }
 Table ref_conv1d_centred(const Table* x) { return convolved(x, (kTaps - 1) / 2); }
 Table ref_conv1d_ahead(const Table* x) { return convolved(x, 0); }
 
+// Every entry of X, shifted to where it is wanted: right by what is left of the middle, down by how far W looks back.
+Table ref_conv2d_causal(const Table* x) {
+  const Table &X = x[0], &W = x[1];
+  Table y(X.rows, X.cols);
+  for (int i = 0; i < X.rows; ++i)
+    for (int j = 0; j < X.cols; ++j)
+      for (int down = 0; down < W.rows && i + down < X.rows; ++down)
+        for (int right = -(W.cols / 2); right <= W.cols / 2; ++right)
+          if (j + right >= 0 && j + right < X.cols)
+            y(i + down, j + right) += W(W.rows - 1 - down, W.cols / 2 - right) * X(i, j);
+  return y;
+}
+
 // ---- rows made alike
 
 Table ref_log_softmax(const Table* x) { return pairs(x[0], ref_log_sum_exp(x), minus); }
@@ -260,6 +277,18 @@ Table ref_kl(const Table* x) {
 }
 
 // ---- choosing
+
+Table ref_top_k_mask(const Table* x) {  // an entry stays if fewer than kTop others are larger
+  Table y = x[0];
+  for (int i = 0; i < y.rows; ++i) {
+    for (int j = 0; j < y.cols; ++j) {
+      int larger = 0;
+      for (int l = 0; l < y.cols; ++l) larger += x[0](i, l) > x[0](i, j);
+      if (larger >= kTop) y(i, j) = kOther;
+    }
+  }
+  return y;
+}
 
 Table ref_select(const Table* x) {
   Table y = x[1];

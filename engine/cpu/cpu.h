@@ -78,6 +78,14 @@ struct CpuBackend final : Backend {
   void conv1d(Mat X, Mat W, int left, Mat Y) override;
   void conv1d_backward_x(Mat dY, Mat W, int left, Mat dX) override;
   void conv1d_backward_w(Mat X, Mat dY, int left, Mat dW) override;
+  void depthwise_conv1d(Mat X, Mat W, int left, Mat Y) override;
+  void depthwise_conv1d_backward_x(Mat dY, Mat W, int left, Mat dX) override;
+  void depthwise_conv1d_backward_w(Mat X, Mat dY, int left, Mat dW) override;
+  void causal_sums(Mat a, Mat b, Mat V, int lag, Mat Y) override;
+  void causal_sums_backward(Mat a, Mat b, Mat V, int lag, Mat dY, Mat da, Mat db, Mat dV) override;
+  void conv2d_causal(Mat X, Mat W, Mat Y) override;
+  void conv2d_causal_backward_x(Mat dY, Mat W, Mat dX) override;
+  void conv2d_causal_backward_w(Mat X, Mat dY, Mat dW) override;
   void layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) override;
   void layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) override;
   void rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) override;
@@ -92,14 +100,28 @@ struct CpuBackend final : Backend {
   void log_softmax_rows_backward(Mat y, Mat dy, Mat dx) override;
   void softmax_rows(Mat x, Mat y) override;
   void softmax_rows_backward(Mat y, Mat dy, Mat dx) override;
+  void sparsemax_rows(Mat x, bool decide, Mat support, Mat y) override;
+  void entmax15_rows(Mat x, bool decide, Mat support, Mat g) override;
+  void weighted_mean_backward(Mat g, Mat dy, Mat dx) override;
+  void flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat S, Mat state, Mat Y, Mat L, Mat counts) override;
+  void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat L, Mat D, Mat dY, Mat S, Mat dQ, Mat dK, Mat dV) override;
   void select(Mat x, Keep keep, Real other, Mat y) override;
   void add_selected(Mat dy, Keep keep, Mat dx) override;
   void choose(Mat a, Mat b, Keep keep, Mat y) override;
   void add_unselected(Mat dy, Keep keep, Mat dx) override;
+  void top_k(Mat x, int k, Keep chosen) override;
   void select_seen(Mat x, Keep keep, Mat y) override;
   void add_seen(Mat dy, Keep keep, Mat dx) override;
   void gather_rows(Mat table, Ints ids, Mat y) override;
   void scatter_rows(Mat dy, Ints ids, Mat dtable) override;
+  void rotate(Mat x, const Rotary&, Mat y) override;
+  void rotate_back(Mat dy, const Rotary&, Mat dx) override;
+  void pair_dots(Mat a, Mat b, PairList, Real s, Mat e) override;
+  void pair_softmax(Mat e, PairList, Mat a) override;
+  void pair_softmax_backward(Mat a, Mat da, PairList, Mat de) override;
+  void add_pair_rows(Real s, Mat e, PairList, Mat b, Mat y) override;
+  void add_pair_cols(Real s, Mat e, PairList, Mat a, Mat y) override;
+  void spread_pairs(Mat e, PairList, Mat y) override;
 };
 
 }  // namespace GLASS_PRECISION

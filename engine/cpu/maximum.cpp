@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/cpu/cpu.h"
 
@@ -27,6 +29,22 @@ void CpuBackend::col_max(Mat x, Mat y, Ints where) {
 }
 
 void CpuBackend::max(Mat x, Mat y, Ints where) { first_maximum(x, 0, x.rows, 0, x.cols, y(0, 0), where.data[0]); }
+
+void CpuBackend::top_k(Mat x, int k, Keep chosen) {
+  for (int i = 0; i < x.rows; ++i) {
+    unsigned char* const taken = chosen.data + std::ptrdiff_t(i) * x.cols;
+    std::fill(taken, taken + x.cols, 0);
+    for (int n = 0; n < k; ++n) {  // the largest of what is left, k times
+      int best = -1;
+      for (int j = 0; j < x.cols; ++j) {
+        const bool free = !taken[j] && x(i, j) != -std::numeric_limits<Real>::infinity();
+        if (free && (best < 0 || beats(x(i, j), x(i, best)))) best = j;
+      }
+      if (best < 0) break;
+      taken[best] = 1;
+    }
+  }
+}
 
 void CpuBackend::take_at(Mat x, Ints where, Mat y) {
   int k = 0;

@@ -74,11 +74,15 @@ Var attention(Var Q, Var K, Var V, double scale, const Keep* keep, Where where) 
                                   keep ? tape.scratch(v) : Mat{}, dA, dE);
 }
 
-Var weights_of(Var y, Where where) {
-  const Node& n = y.tape->node(y);
+Mat kept_weights(const Node& n) {
   const AttentionOp* op = dynamic_cast<const AttentionOp*>(n.rule);
-  if (!op) throw TapeError("weights_of: " + label(*y.tape, y.id) + " was not made by attention()");
-  return y.tape->expose(op->A, "A", where);
+  if (!op) throw TapeError(std::string("weights_of: ") + n.op + " \"" + n.name + "\" was not made by attention()");
+  return op->A;
+}
+
+Var weights_of(Var y, Where where) {
+  if (const Var sparse = sparse_weights_of(y, where); sparse.tape) return sparse.named("A");
+  return y.tape->expose(kept_weights(y.tape->node(y)), "A", where);
 }
 
 }  // namespace GLASS_PRECISION

@@ -57,6 +57,15 @@ void require_scalar(const char* op, Var x, Var s, Where where) {
   shape_error(op, "the scalar must be 1 x 1", {{"matrix", x}, {"scalar", s}}, "", where);
 }
 
+void require_places(const char* op, const char* role, Var x, const int* places, int n, Shape matrix, Where where) {
+  const std::ptrdiff_t entries = count(matrix);
+  for (int k = 0; k < n; ++k) {
+    if (places[k] >= 0 && places[k] < entries) continue;
+    shape_error(op, "place " + std::to_string(places[k]) + " (number " + std::to_string(k) + " of the list) is not in a matrix of " + to_text(matrix.rows, matrix.cols),
+                {{role, x}}, "its places are 0 to " + std::to_string(entries - 1), where);
+  }
+}
+
 void require_constant(const char* op, const char* role, Var v) {
   if (!v.tape->node(v).needs_grad) return;
   throw TapeError(std::string(op) + ": the " + role + " " + label(*v.tape, v.id) +

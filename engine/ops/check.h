@@ -29,7 +29,9 @@ void require_same_shape(const char* op, Var a, Var b, Where);                   
 void require_row(const char* op, Var x, Var r, Where);                            // r is 1 x C
 void require_col(const char* op, Var x, Var c, Where);                            // c is R x 1
 void require_scalar(const char* op, Var x, Var s, Where);                         // s is 1 x 1
+void require_places(const char* op, const char* role, Var, const int* places, int n, Shape matrix, Where);  // each is inside
 void require_constant(const char* op, const char* role, Var);                     // TapeError: it would get no gradient
+Var sparse_weights_of(Var y, Where);  // for weights_of: what sparse_attention kept; no line if y is none of its lines
 void require_keep(const char* op, Var x, Keep, Shape wanted, Where);              // the mask fits
 
 }  // namespace GLASS_PRECISION

@@ -1,5 +1,7 @@
 #include "layers/attention/mask.h"
 
+#include <string>
+
 #include "engine/errors.h"
 
 namespace glass {
@@ -12,6 +14,16 @@ Mask Mask::causal(int queries, int keys) {
   Mask m(queries, keys, false);
   for (int i = 0; i < queries; ++i)
     for (int j = 0; j <= i + keys - queries; ++j) m.set(i, j, true);
+  return m;
+}
+
+Mask Mask::window(int queries, int keys, int w) {
+  if (w <= 0) throw InputError("a window of " + std::to_string(w) + " keys: it must hold at least the query's own");
+  Mask m(queries, keys, false);
+  for (int i = 0; i < queries; ++i) {
+    const int own = i + keys - queries;
+    for (int j = 0; j <= own; ++j) m.set(i, j, own - j < w);
+  }
   return m;
 }
 

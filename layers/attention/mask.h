@@ -2,10 +2,11 @@
 //
 //   rows are queries, columns are keys, TRUE = "may attend".
 //
-//   causal(3, 3)   causal(2, 4)      visible({1, 1, 0}, 2)      a & b: both must allow it
-//    1 . .          1 1 1 .           1 1 .
-//    1 1 .          1 1 1 1           1 1 .
-//    1 1 1
+//   causal(3, 3)   causal(2, 4)    window(4, 4, 2)   visible({1, 1, 0}, 2)   a & b: both must allow it
+//    1 . .          1 1 1 .         1 . . .           1 1 .
+//    1 1 .          1 1 1 1         1 1 . .           1 1 .
+//    1 1 1                          . 1 1 .
+//                                   . . 1 1
 #pragma once
 
 #include <vector>
@@ -20,6 +21,8 @@ class Mask {
   Mask(int queries, int keys, bool allowed = true);
   // A query sees the keys up to itself; the last query is aligned with the last key (earlier keys are a cache).
   static Mask causal(int queries, int keys);
+  // Causal, and of these keys only the last w: the query's own and w - 1 before it. Throws InputError unless w > 0.
+  static Mask window(int queries, int keys, int w);
   // keys[j] true: key j may be seen, by every query. False: padding.
   static Mask visible(const std::vector<bool>& keys, int queries);
 

@@ -15,7 +15,7 @@ static void require_cut(int width, int heads, int kv_heads) {
   require_parts("the number of heads", heads, "groups of key heads", kv_heads);
 }
 
-static void require_shapes(Shape q, Shape k, Shape v, const Heads& cut) {
+void require_heads(Shape q, Shape k, Shape v, const Heads& cut) {
   require_cut(q.cols, cut.heads, cut.groups());
   require_parts("the width of the keys", k.cols, "heads", cut.groups());
   require_parts("the width of the values", v.cols, "heads", cut.groups());
@@ -27,7 +27,7 @@ static void require_shapes(Shape q, Shape k, Shape v, const Heads& cut) {
 }
 
 Var multi_head(Var Q, Var K, Var V, const Heads& cut, const Variant& variant) {
-  require_shapes(Q.shape(), K.shape(), V.shape(), cut);
+  require_heads(Q.shape(), K.shape(), V.shape(), cut);
   Tape& tape = *Q.tape;
   const int n = Q.shape().rows / cut.batch, m = K.shape().rows / cut.batch, share = cut.heads / cut.groups();
   const int d = Q.shape().cols / cut.heads, d_k = K.shape().cols / cut.groups(), d_v = V.shape().cols / cut.groups();

@@ -33,6 +33,9 @@ struct Heads {
 // Throws ShapeError if a width or a number of rows cannot be cut, or heads by kv_heads, before anything is recorded.
 Var multi_head(Var Q, Var K, Var V, const Heads&, const Variant& variant = plain_attention);
 
+// Its check alone, for attention that needs all heads at once.
+void require_heads(Shape Q, Shape K, Shape V, const Heads&);
+
 //   Q = X W_q   K = Z W_k   V = Z W_v       X: (batch n) x C      Z: (batch m) x C_z    self-attention: Z = X
 //   Y = [head 0 | head 1 | ...] W_o         W_q: C x C    W_k, W_v: C_z x (kv_heads C/heads)    W_o: C x C
 //

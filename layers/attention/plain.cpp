@@ -21,6 +21,12 @@ Var Fused::attend(Var Q, Var K, Var V, const Call& call) const {
   return Y;
 }
 
+Var Dropped::attend(Var Q, Var K, Var V, const Call& call) const {
+  const Var E = scaled_scores(Q, hide_keys(K, call.allowed), default_scale(Q));
+  const Var A = softmax(hide_pairs(E, call.allowed));
+  return mix_by((*dropout)(A), hide_keys(V, call.allowed), call);
+}
+
 double default_scale(Var Q) { return 1 / std::sqrt(double(Q.shape().cols)); }
 
 Var hide_keys(Var K, const Mask* allowed) { return allowed ? drop_hidden(K, allowed->keep()) : K; }

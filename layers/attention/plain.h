@@ -3,6 +3,7 @@
 
 #include "layers/attention/attention.h"
 #include "layers/attention/variant.h"
+#include "layers/dropout.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -16,6 +17,16 @@ struct Plain final : Variant {  // attention_steps
 
 struct Fused final : Variant {  // attention_fused
   const char* name() const override { return "fused"; }
+
+ protected:
+  Var attend(Var Q, Var K, Var V, const Call&) const override;
+};
+
+// attention_steps with dropout on the weights. In training the rows of A do not sum to 1 any more, only their mean does.
+struct Dropped final : Variant {
+  Dropout* dropout;  // its `training` decides; in evaluation this is plain attention
+  explicit Dropped(Dropout& d) : dropout(&d) {}
+  const char* name() const override { return "dropped"; }
 
  protected:
   Var attend(Var Q, Var K, Var V, const Call&) const override;

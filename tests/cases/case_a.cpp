@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "engine/ops.h"
-#include "layers/attention/attention.h"
+#include "layers/attention/flash.h"
 #include "tests/catch.h"
 #include "tests/compare.h"
 
@@ -112,6 +112,40 @@ TEST_CASE("A05 a softmax row that begins with -inf") {
   tape.backward(A, Matrix{{9, 9, 9, 9, 0, 1}});
   CHECK(all_zero(E.grad().block(0, 0, 1, 4)));
   CHECK(difference(E.grad(), Matrix{{0, 0, 0, 0, -0.1966119332, 0.1966119332}}) == "");  // p (1 - p)
+}
+
+// Query 1 x 1, keys = scores, values = the identity: the tiles hand the weights out.
+TEST_CASE("A05 tiles that hold nothing but -inf so far change nothing, whatever their size") {
+  const Matrix scores{{-kInf}, {-kInf}, {-kInf}, {-kInf}, {0.5}, {1.5}}, dA{{9, 9, 9, 9, 0, 1}};
+  const Matrix finite{{7}, {-3}, {kNan}, {1e30}, {0.5}, {1.5}};  // the same, hidden by a mask
+  const Mask seen = Mask::visible({false, false, false, false, true, true}, 1);
+  Mask row(1, 6);  // as any mask, and as padding
+  for (int j = 0; j < 4; ++j) row.set(0, j, false);
+  for (int tile : {1, 2, 3, 4, 6}) {
+    for (bool masked : {false, true}) {
+      CAPTURE(tile, masked);
+      Tape tape;
+      tape.watch_nonfinite = false;  // a -inf that no mask has made is reported otherwise
+      const Var Q = tape.input(Matrix{{1}}, "Q"), K = tape.input(masked ? finite : scores, "K"), V = tape.input(identity(6), "V");
+      Tiling tiling{.queries = 1, .keys = tile};
+      if (masked) tiling.keep = row.keep();
+      const Var A = flash_attention(Q, K, V, 1, tiling);
+      CHECK(difference(A.value(), Matrix{{0, 0, 0, 0, 0.2689414214, 0.7310585786}}) == "");
+      CHECK(all_zero(A.value().block(0, 0, 1, 4)));
+      tape.backward(A, dA);
+      CHECK(difference(K.grad(), Matrix{{0}, {0}, {0}, {0}, {-0.1966119332}, {0.1966119332}}) == "");
+      CHECK(all_zero(K.grad().block(0, 0, 4, 1)));
+
+      if (!masked) continue;
+      OnlineSoftmax steps;  // the same in ops
+      steps.keys = tile;
+      Tape other;
+      const Var K2 = other.input(finite, "K"), Y = steps(other.input(Matrix{{1}}, "Q"), K2, other.input(identity(6), "V"), {.allowed = &seen});
+      other.backward(Y, dA);
+      CHECK(difference(Y.value(), A.value(), kRounding) == "");
+      CHECK(difference(K2.grad(), K.grad(), kRounding) == "");
+    }
+  }
 }
 
 TEST_CASE("A07 a causal mask and a padding mask are joined before any score is replaced") {

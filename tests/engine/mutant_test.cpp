@@ -20,8 +20,13 @@ static Var build(const OpCase& c, const Var* x) {
   if (op == "select") return select(Keep{all, 3, 5}, x[0], x[1]);
   if (op == "drop_hidden") return drop_hidden(x[0], Keep{all, 3, 6});
   if (op == "gather_rows") return gather_rows(x[0], ids, 3);
+  if (op == "gather_entries") return gather_entries(x[0], ids, {1, 3});
+  if (op == "scatter_entries") return scatter_entries(x[0], ids, {1, 3});
+  if (op == "rotary") return rotary(x[0]);
   if (op == "cross_entropy") return cross_entropy(x[0], ids, 3);
   if (op == "attention" || op == "weights_of") return attention(x[0], x[1], x[2], 1);
+  if (op == "flash_attention") return flash_attention(x[0], x[1], x[2], 1);
+  if (op == "sparse_attention") return sparse_attention(x[0], x[1], x[2], 1, TestPairs(3, 6).pairs);
   return c.build(x);
 }
 

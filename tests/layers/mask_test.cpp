@@ -102,3 +102,32 @@ TEST_CASE("F05 without a mask the last token changes every output") {
   const Mat before = attention_steps(X, X, X).value(), after = attention_steps(Z, Z, Z).value();
   for (int i = 0; i < 6; ++i) CHECK(bit_difference(after.block(i, 0, 1, 3), before.block(i, 0, 1, 3)) != "");
 }
+
+TEST_CASE("mask: a window holds the last w of the keys that a causal mask allows") {
+  CHECK(rows_of(Mask::window(3, 3, 1)) == "100/010/001");
+  CHECK(rows_of(Mask::window(2, 5, 3)) == "01110/00111");  // the last query meets the last key
+  CHECK(rows_of(Mask::window(4, 2, 2)) == "00/00/10/11");
+  CHECK(rows_of(Mask::window(4, 4, 4)) == rows_of(Mask::causal(4, 4)));
+  CHECK(rows_of(Mask::window(4, 4, 100)) == rows_of(Mask::causal(4, 4)));
+  CHECK(rows_of(Mask::window(0, 3, 2)) == "");
+  CHECK_THROWS_AS(Mask::window(3, 3, 0), InputError);
+}
+
+TEST_CASE("mask: what kind of mask it is") {
+  const Mask padding = Mask::visible({true, false, true}, 2), causal = Mask::causal(3, 3);
+  const Mask both = causal & Mask::visible({false, true, true}, 3);
+  Mask pair(2, 2);
+  pair.set(1, 0, false);
+  CHECK(Mask(2, 3).hides_nothing());
+  CHECK(!padding.hides_nothing());
+  CHECK(padding.is_padding());
+  CHECK(!causal.is_padding());
+  CHECK(causal.is_causal());
+  CHECK(both.is_causal());
+  CHECK(!both.is_padding());
+  CHECK(!pair.is_causal());
+  CHECK(!pair.is_padding());
+  CHECK(!Mask::window(4, 4, 2).is_causal());
+  CHECK(padding.seen() == std::vector<bool>{true, false, true});
+  CHECK(both.seen() == std::vector<bool>{false, true, true});
+}

@@ -47,6 +47,29 @@ accepts "--digits" "0.70" --digits 2 --only A
 run --seed 5; cp out first; run --seed 5; cmp -s out first && ok || bad "same seed, same output"
 run --seed 6; cmp -s out first && bad "another seed, the same output" || ok
 
+
+accepts "--health" "rows > 0.99" --health
+grep -q 'W_q' out && ok || bad "--health names the parameters with their gradients"
+refuses "a variant where there is none" "--variant" --variant causal
+lesson=$lessons/11_masks
+accepts "--variant" "checks ok" --variant padding
+cp out first; run; cmp -s out first && bad "--variant changes nothing" || ok
+refuses "a variant that is not there" "--variant" --variant sideways
+accepts "--help lists the variants" "causal, padding" --help
+lesson=$lessons/diff
+accepts "diff lists its forms" "flash"
+accepts "diff of two masks" "They part at head 0 S" causal padding
+accepts "diff of two exact forms" "The results are the same." flash plain
+accepts "diff of one projection and one per head" "Every value that both have is the same" cut-up per-head
+accepts "diff of two blocks" "They part at N1" pre-norm post-norm
+accepts "diff of fewer key heads" "other shapes" multi-head grouped
+accepts "diff of another function" "They part at head 0 Y" linear plain
+accepts "diff with options" "4 heads" rotary alibi --heads 4 --dim 16 --text "a b c"
+refuses "diff of one form" "it takes two" causal
+refuses "diff of a form that is not there" "there is no attention \"flesh\"; there is plain" flesh plain
+refuses "diff with heads that do not fit" "cannot be cut into 3 heads" causal plain --heads 3
+lesson=$lessons/09_self_attention
+
 refuses "misspelled option" "did you mean --tokens" --tokns 3
 refuses "O01 a negative count" "--tokens" --tokens -1
 refuses "O01 a negative count" "--dim" --dim=-1

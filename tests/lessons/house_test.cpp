@@ -97,7 +97,7 @@ TEST_CASE("every lesson has its program, page, golden text, layers with tests, a
 }
 
 TEST_CASE("every layer is taught by a lesson, or is part of one that is") {
-  std::set<std::string> taught = {"attention/mask", "attention/variant", "attention/plain", "attention/multi_head"};  // lessons 11 and 12 will
+  std::set<std::string> taught;
   for (const Lesson& l : lessons()) taught.insert(l.layers.begin(), l.layers.end());
   for (const fs::path& p : sources("layers")) {
     if (p.extension() != ".h") continue;
@@ -235,6 +235,20 @@ TEST_CASE("the C++ in the lesson pages is the code of the repository, word for w
       INFO(l.docs << "\n" << block);
       CHECK(code.find(block) != std::string::npos);
     }
+  }
+}
+
+TEST_CASE("the page of a lesson ends with the lesson that the program names next") {
+  const std::vector<Lesson> all = lessons();
+  for (const Lesson& l : all) {
+    INFO(l.docs);
+    const std::string output = read(root / l.test);
+    std::smatch m;
+    REQUIRE(std::regex_search(output, m, std::regex("Next: tutorials/run ([0-9]+)|Next: tutorials/run shows all lessons")));
+    std::string link = "`tutorials/run` lists all lessons";
+    for (const Lesson& next : all)
+      if (next.number == m[1]) link = "[" + next.number + " · " + next.title + "](" + next.name + ".md)";
+    CHECK(lines_of(root / l.docs).back() == "Next: " + link);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -52,8 +53,8 @@ Matrix softmax(Mat E) {
   for (int i = 0; i < E.rows; ++i) {
     const Real m = *std::max_element(E.row(i), E.row(i) + E.cols);
     Real sum = 0;
-    for (int j = 0; j < E.cols; ++j) sum += A(i, j) = std::exp(E(i, j) - m);
-    for (int j = 0; j < E.cols; ++j) A(i, j) /= sum;
+    for (int j = 0; j < E.cols; ++j) sum += A(i, j) = std::isinf(m) ? 0 : std::exp(E(i, j) - m);
+    for (int j = 0; j < E.cols && sum > 0; ++j) A(i, j) /= sum;
   }
   return A;
 }
@@ -66,6 +67,34 @@ Matrix softmax_backward(Mat A, Mat dA) {
       for (int k = 0; k < A.cols; ++k) dE(i, j) += dA(i, k) * A(i, k) * ((k == j) - A(i, j));
   return dE;
 }
+
+// Kernel entry w_ab joins X_kl and Y_ij if k = i - A + 1 + a and l = j - (B-1)/2 + b.
+static bool joined(int rows, int cols, int i, int j, int k, int l, int& a, int& b) {
+  a = k - i + rows - 1, b = l - j + (cols - 1) / 2;
+  return a >= 0 && a < rows && b >= 0 && b < cols;
+}
+
+enum class Wanted { Y, dX, dw };
+
+// Every pair of an entry of X and an entry of Y, and what the kernel makes of it.
+static Matrix conv2d_walk(Mat X, Mat w, Mat Y, Shape kernel, Wanted wanted) {
+  Matrix sum(wanted == Wanted::dw ? kernel : wanted == Wanted::Y ? X.shape() : Y.shape());
+  const Shape s = X.data ? X.shape() : Y.shape();
+  for (int i = 0, a = 0, b = 0; i < s.rows; ++i)
+    for (int j = 0; j < s.cols; ++j)
+      for (int k = 0; k < s.rows; ++k)
+        for (int l = 0; l < s.cols; ++l) {
+          if (!joined(kernel.rows, kernel.cols, i, j, k, l, a, b)) continue;
+          if (wanted == Wanted::Y) sum(i, j) += w(a, b) * X(k, l);
+          if (wanted == Wanted::dX) sum(k, l) += w(a, b) * Y(i, j);
+          if (wanted == Wanted::dw) sum(a, b) += X(k, l) * Y(i, j);
+        }
+  return sum;
+}
+
+Matrix conv2d(Mat X, Mat w) { return conv2d_walk(X, w, {}, w.shape(), Wanted::Y); }
+Matrix conv2d_dX(Mat dY, Mat w) { return conv2d_walk({}, w, dY, w.shape(), Wanted::dX); }
+Matrix conv2d_dw(Mat X, Mat dY, Shape w) { return conv2d_walk(X, {}, dY, w, Wanted::dw); }
 
 Matrix row_sums(Mat A) {
   Matrix s(Shape{A.rows, 1});
@@ -81,13 +110,51 @@ Matrix col_sums(Mat A) {
   return s;
 }
 
+bool same(Mat A, Mat B) {
+  bool all = A.shape() == B.shape();
+  for (int i = 0; all && i < A.rows; ++i) all = std::equal(A.row(i), A.row(i) + A.cols, B.row(i));
+  return all;
+}
+
 double norm(Mat A) { return std::sqrt(dot(A, A)); }
+
+double distance(Mat A, Mat B) { return norm(sum(A, scaled(-1, B))); }
 
 double dot(Mat A, Mat B) {
   double sum = 0;
   for (int i = 0; i < A.rows; ++i)
     for (int j = 0; j < A.cols; ++j) sum += double(A(i, j)) * double(B(i, j));
   return sum;
+}
+
+double apart(Mat A, Mat B) {
+  double most = 0;
+  for (int i = 0; i < A.rows; ++i)
+    for (int j = 0; j < A.cols; ++j) most = std::max(most, std::fabs(double(A(i, j)) - double(B(i, j))));
+  return most;
+}
+
+// One-sided Jacobi (Hestenes 1958): turn two columns in their plane until they are at right angles, pair after pair. Turning keeps the
+// singular values; of columns that are all at right angles they are the lengths.
+Matrix singular_values(Mat A) {
+  Matrix U = A.rows < A.cols ? transposed(A) : Matrix(A);
+  for (int sweep = 0; sweep < 30; ++sweep) {
+    for (int p = 0; p < U.cols(); ++p) {
+      for (int q = p + 1; q < U.cols(); ++q) {
+        const Mat up = U.view().block(0, p, U.rows(), 1), uq = U.view().block(0, q, U.rows(), 1);
+        const double angle = std::atan2(2 * dot(up, uq), dot(up, up) - dot(uq, uq)) / 2, c = std::cos(angle), s = std::sin(angle);
+        for (int i = 0; i < U.rows(); ++i) {
+          const double x = double(U(i, p)), y = double(U(i, q));
+          U(i, p) = Real(c * x + s * y);
+          U(i, q) = Real(c * y - s * x);
+        }
+      }
+    }
+  }
+  Matrix lengths(Shape{1, U.cols()});
+  for (int j = 0; j < U.cols(); ++j) lengths(0, j) = Real(norm(U.view().block(0, j, U.rows(), 1)));
+  std::sort(lengths.view().data, lengths.view().data + U.cols(), std::greater<Real>());
+  return lengths;
 }
 
 }  // namespace by_hand

@@ -14,7 +14,11 @@
 
 namespace glass {
 
+// Not a lesson: tutorials/run diff A B.
+static const LessonInfo kDiff = {"diff", "diff", "Where two forms part", "two ways of attending on the same words: where, and by how much, they part", false, true, "", 6};
+
 const LessonInfo& lesson_info(const char* number) {
+  if (std::strcmp(number, "diff") == 0) return kDiff;
   for (int i = 0; i < n_lessons; ++i)
     if (std::strcmp(number, lessons[i].number) == 0) return lessons[i];
   throw std::logic_error(std::string("lesson ") + number + " is not in tutorials/lessons.json");
@@ -112,11 +116,16 @@ Options parse_options(int argc, char** argv, const char* lesson) {
 
   app.set_help_flag("-h,--help", "the options that matter most");
   app.add_flag("--help-all", help_all, "all options");
+  o.tokens = info.tokens;
   if (info.words) {
     app.add_option("--text", o.text, "your own sentence; words are split at blanks")->type_name("WORDS");
     app.add_option("--file", o.file, "the words of a file (UTF-8)")->type_name("FILE");
-    app.add_option("--tokens", o.tokens, "use at most N words (default 12)")->type_name("N")->check(number(1, 4096));
+    app.add_option("--tokens", o.tokens, "use at most N words (default " + std::to_string(info.tokens) + ")")->type_name("N")->check(number(1, 4096));
     app.add_option("--dim", o.dim, "width of a word's vector (default 4)")->type_name("N")->check(number(1, 4096));
+  }
+  if (&info == &kDiff) {
+    app.add_option("forms", o.forms, "two forms; none lists them")->type_name("A B")->expected(0, 2);
+    app.add_option("--heads", o.heads, "number of heads (default 2)")->type_name("N")->check(number(1, 64));
   }
   const std::vector<std::string> variants = split(info.variants);
   if (!variants.empty()) {
@@ -138,11 +147,12 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_option("--spell", spell, "write out the arithmetic behind one entry of --at NAME")->type_name("I,J")->group(more);
   app.add_flag("--json", o.json, "everything as one JSON document, full precision")->group(more);
   app.add_option("--csv", o.csv, "one matrix as CSV, full precision: Q, dQ, ...")->type_name("NAME")->group(more);
+  app.add_flag("--health", o.health, "at the end: gradient by layer, entropy by head, saturated rows, largest score")->group(more);
   app.add_flag("-q,--quiet", o.quiet, "the verdict only")->group(more);
   app.add_flag("-v,--verbose", o.verbose, "also the whole tape and every check")->group(more);
   app.add_flag("--version", version, "the version")->group(more);
   app.footer(std::string("Example:  tutorials/run ") + info.number + (info.words ? " --text \"the cat sat on the mat\"" : " --at NAME --spell 0,0") +
-             "\nPage:     docs/lessons/" + info.name + ".md" +
+             "\nPage:     docs/" + (&info == &kDiff ? "" : "lessons/") + info.name + ".md" +
              (lesson_after(lesson) ? std::string("\nNext:     tutorials/run ") + lesson_after(lesson)->number : "") +
              "\nExit:     0 every check holds, 1 a check failed, 2 a mistake in the options or the input");
 
@@ -151,6 +161,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     if (!spell.empty() || !o.at.empty()) std::tie(o.spell_row, o.spell_col) = entry(spell.empty() ? "0,0" : spell);
     pairs_to_map(sets, o.set);
     if (!o.text.empty() && !o.file.empty()) throw CLI::ValidationError("--text and --file", "give one of the two");
+    if (o.forms.size() == 1) throw CLI::ValidationError("diff", "one form is given, \"" + o.forms[0] + "\"; it takes two");
     if (o.quiet && o.verbose) throw CLI::ValidationError("-q and -v", "give one of the two");
   } catch (const CLI::CallForHelp&) {
     for (CLI::Option* option : app.get_options())

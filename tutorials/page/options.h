@@ -14,7 +14,7 @@ struct Options {
   std::string file;
   std::map<std::string, std::string> set;  // NAME -> file.csv
   std::uint64_t seed = 2;
-  int tokens = 12;                       // at most so many words
+  int tokens = 0;                        // at most so many words
   int dim = 4;                           // width of a word's vector
 
   int digits = 4;
@@ -26,8 +26,11 @@ struct Options {
   int spell_row = -1, spell_col = -1;    // -1: not asked for
   bool json = false;
   std::string csv;                       // NAME; empty: not asked for
+  bool health = false;                   // a report about attention and gradients at the end
   bool quiet = false, verbose = false;
   std::string variant;                   // one of the lesson's variants; the first if not asked for
+  std::vector<std::string> forms;        // of `diff`: two, or none to list them
+  int heads = 2;                         // of `diff`
   std::string command;                   // as typed, for the record
 };
 
@@ -36,6 +39,7 @@ struct LessonInfo {
   bool core;   // on the core path
   bool words;  // works on words: --text, --file, --tokens, --dim
   const char* variants;  // "plain,fused": what --variant takes; empty: the lesson has no such option
+  int tokens;            // so many words if --tokens does not say
 };
 extern const LessonInfo lessons[];  // made from tutorials/lessons.json
 extern const int n_lessons;

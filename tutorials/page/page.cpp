@@ -30,7 +30,9 @@ Page::Page(int argc, char** argv, const char* lesson) : rng(0), options(parse_op
   if (words_.empty()) throw InputError((options.file.empty() ? "--text" : options.file) + ": there is no word in it");
   for (std::string& w : words_) w = printable(w);
   if (int(words_.size()) > options.tokens) {
-    cut_note_ = fmt::format("The first {} of {} words (--tokens N for more).\n", options.tokens, words_.size());
+    if (!options.text.empty() || !options.file.empty() || options.tokens != lesson_info(lesson).tokens) {
+      cut_note_ = fmt::format("The first {} of {} words (--tokens N for more).\n", options.tokens, words_.size());
+    }
     words_.resize(std::size_t(options.tokens));
   }
   for (const auto& [name, file] : options.set) {
@@ -262,6 +264,7 @@ int Page::done() {
     pending_ = csv_;
   } else {
     const LessonInfo* next = lesson_after(options.lesson.c_str());
+    if (options.health) health();
     if (options.verbose) pending_ += "\nThe whole tape:\n" + tape_table(tape, style());
     for (const Verdict& v : verdicts_) {
       if (!v.ok || options.verbose) pending_ += spelled(fmt::format("   {:<58} {}\n", v.claim, v.text));

@@ -56,6 +56,10 @@ class Page {
   void show_matrix(const char* name, Mat, const Labels& rows = {}, const Labels& cols = {});  // not a line of the tape
   void label(Var v, const Labels& rows, const Labels& cols = {}) { axes_[v.id] = {rows, cols}; }  // without showing it
   void show_row_sums(Var A, const Labels& rows = {}, const Labels& cols = {});  // softmax rows end with their sum
+  void table(const std::string& lines) {  // of text, as it is; for reports whose numbers are checked elsewhere
+    begin();
+    put(lines);
+  }
   void show_tape(const Tape&);
   struct Series {
     const char* name;
@@ -109,6 +113,7 @@ class Page {
   static std::string below(double tolerance);  // "ok (< 1e-7)"
   void spell_by_name();  // a line that the lesson named but did not show
   void asked_spelling(std::initializer_list<Var>, bool gradient);
+  void health();                                   // --health; health.cpp
   void refuse_unknown(bool at_end) const;
   void begin();                  // the heading, before the first step
   void put(const std::string&);  // to the screen, unless -q, --json or --csv

@@ -51,6 +51,14 @@ struct Speller {
                        c < int(cols.size()) ? cols[std::size_t(c)] : std::to_string(c));
   }
 
+  // A part of a sum: a product or a sum without a name of its own is written out.
+  std::string term(int id, int r, int c) const {
+    const Node& n = tape.nodes[std::size_t(id)];
+    const std::string op = n.op;
+    const bool open = !*n.name && (op == "add" || op == "mul_col" || op == "mul_scalar");
+    return open ? forward(id, r, c) : factor(n.value(r, c));
+  }
+
   // What the rule of line `id` computed for entry r,c.
   std::string forward(int id, int r, int c) const {
     const Node& n = tape.nodes[std::size_t(id)];
@@ -85,8 +93,10 @@ struct Speller {
       }
       return text + ")";
     }
-    if (op == "add" || op == "sub" || op == "mul" || op == "div") {
-      const char* sign = op == "add" ? " + " : op == "sub" ? " − " : op == "mul" ? "·" : " / ";
+    if (op == "add") return term(n.in[0], r, c) + " + " + term(n.in[1], r, c);
+    if (op == "mul_col" || op == "mul_scalar") return factor(b(op == "mul_col" ? r : 0, 0)) + "·" + factor(a(r, c));
+    if (op == "sub" || op == "mul" || op == "div") {
+      const char* sign = op == "sub" ? " − " : op == "mul" ? "·" : " / ";
       return factor(a(r, c)) + sign + factor(b(r, c));
     }
     if (op == "add_row") return plain(a(r, c)) + " + " + factor(b(0, c));
@@ -94,6 +104,12 @@ struct Speller {
       return plain(a(r, c)) + (op == "add_col" ? " + " : op == "sub_col" ? " − " : " / ") + factor(b(r, 0));
     }
     if (op == "exp") return "e^" + factor(a(r, c));
+    if (op == "conv2d_causal") {
+      for (int k = std::max(0, b.rows - 1 - r); k < b.rows; ++k)
+        for (int l = std::max(0, b.cols / 2 - c); l < std::min(b.cols, a.cols + b.cols / 2 - c); ++l)
+          pairs.push_back({b(k, l), a(r - b.rows + 1 + k, c - b.cols / 2 + l)});
+      return sum_of_products(pairs);
+    }
     return op + " of " + place(n.in[0], std::min(r, a.rows - 1), std::min(c, a.cols - 1), false);
   }
 

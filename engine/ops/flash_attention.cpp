@@ -1,0 +1,93 @@
+// Attention, tile by tile               Q: n x d    K: m x d    V: m x d_v    Y: n x d_v    L: n x 1
+//
+//   E = scale · Q Kᵀ,  A = softmax(E),  Y = A V     as attention(), but E and A exist one tile at a time
+//
+// Forward. A block of queries meets one block of keys after the other. Each query keeps the largest score so far, m, and
+// two sums that are relative to it, l and acc. A larger score arrives: both are rescaled by a = exp(m_old - m_new) <= 1.
+//
+//   m' = max(m, rowmax E)    P = exp(E - m')    a = exp(m - m')    l = a l + rowsum P    acc = a acc + P V
+//   at the end               Y = acc / l        L = m + ln l       L is all that is kept, n numbers
+//
+// Backward. Each tile of weights is computed once more, P = exp(E - L): with L known it needs no other tile.
+//
+//   D = rowsum(dY ∘ Y) - dL      dV += Pᵀ dY      dE = P ∘ (dY Vᵀ - D)      dQ += scale · dE K      dK += scale · dEᵀ Q
+//
+// D is the row sum of A ∘ dA that the softmax needs: Σ_j A_ij Σ_c dY_ic V_jc = Σ_c dY_ic Y_ic. And dL/dE_ij = A_ij.
+//
+// Dao et al. 2022, "FlashAttention"; Dao 2023, "FlashAttention-2" (this order of the loops); the running softmax is by Milakov
+// and Gimelshein 2018. The readable twin is OnlineSoftmax in layers/attention/flash.h.
+#include <algorithm>
+
+#include "engine/ops/check.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+struct FlashAttentionOp final : Op {
+  Real factor;
+  Tiling tiling;
+  Mat L_kept;    // unless it is the last column of y
+  Mat D;         // for backward
+  Mat S, state;  // scratch: one tile; m and l of its queries
+  Mat counts;
+  FlashAttentionOp(Real f, Tiling t, Mat l, Mat d, Mat s, Mat ml, Mat c) : factor(f), tiling(t), L_kept(l), D(d), S(s), state(ml), counts(c) {}
+  const char* name() const override { return "flash_attention"; }
+  const char* hazard() const override { return "a score is too large for the number type, or an operand is not finite"; }
+  bool mixes_entries() const override { return true; }
+  bool means_minus_inf() const override { return tiling.with_L; }  // L of a query that sees nothing
+
+  Mat Y_of(Mat y) const { return y.block(0, 0, y.rows, y.cols - tiling.with_L); }
+  Mat L_of(Mat y) const { return tiling.with_L ? y.block(0, y.cols - 1, y.rows, 1) : L_kept; }
+
+  void forward(Step& s) override {
+    Mat Q = s.x[0], K = s.x[1], V = s.x[2], Y = Y_of(s.y), L = L_of(s.y);
+    s.be.flash_attention(Q, K, V, factor, tiling, S, state, Y, L, counts);
+  }
+
+  void backward(Step& s) override {
+    Mat Q = s.x[0], K = s.x[1], V = s.x[2], Y = Y_of(s.y), L = L_of(s.y), dY = Y_of(s.dy);
+    Mat dQ = s.dx[0], dK = s.dx[1], dV = s.dx[2];
+    s.be.fill(D, 0);
+    s.be.add_row_dots(dY, Y, D);
+    if (tiling.with_L) s.be.add_scaled(-1, L_of(s.dy), D);
+    s.be.flash_attention_backward(Q, K, V, factor, tiling, L, D, dY, S, dQ, dK, dV);
+  }
+};
+
+Var flash_attention(Var Q, Var K, Var V, double scale, const Tiling& wanted, Where where) {
+  require_same_tape("flash_attention", {{"Q", Q}, {"K", K}, {"V", V}});
+  const Shape q = Q.shape(), k = K.shape(), v = V.shape();
+  if (q.cols != k.cols) {
+    shape_error("flash_attention", "queries and keys differ in width", {{"Q", Q}, {"K", K}, {"V", V}}, "", where);
+  }
+  if (k.rows != v.rows) {
+    shape_error("flash_attention", "there must be one value for each key", {{"Q", Q}, {"K", K}, {"V", V}}, "", where);
+  }
+  Tiling tiling = wanted;
+  if (tiling.keep.rows > 0) require_keep("flash_attention", Q, tiling.keep, {tiling.keep.rows == 1 ? 1 : q.rows, k.rows}, where);
+  if (tiling.queries < 1 || tiling.keys < 1) {
+    throw InputError("flash_attention: a tile must have at least one query and one key, not " + to_text(tiling.queries, tiling.keys));
+  }
+  if (!(tiling.tau >= 0 && tiling.tau <= 60)) {  // e^60 is no trouble in float either
+    throw InputError("flash_attention: tau must be from 0 to 60, not " + to_text(tiling.tau));
+  }
+  Tape& tape = *Q.tape;
+  if (tiling.keep.rows > 0) tiling.keep = tape.keep(tiling.keep);
+  tiling.queries = std::min(tiling.queries, std::max(1, q.rows));
+  tiling.keys = std::min(tiling.keys, std::max(1, k.rows));
+  const Mat L = tiling.with_L ? Mat{} : tape.scratch({q.rows, 1}), D = tape.scratch({q.rows, 1});
+  const Mat S = tape.scratch({tiling.queries, tiling.keys}), state = tape.scratch({tiling.queries, 2}), counts = tape.scratch({1, 2});
+  return tape.record<FlashAttentionOp>(Shape{q.rows, v.cols + tiling.with_L}, {Q, K, V}, where, Real(scale), tiling, L, D, S, state, counts);
+}
+
+FlashFields flash_fields(Var y) {
+  const Node* n = &y.tape->node(y);
+  if (n->view_of >= 0) n = &y.tape->nodes[std::size_t(n->view_of)];  // Y or L of [Y | L]
+  const FlashAttentionOp* op = dynamic_cast<const FlashAttentionOp*>(n->rule);
+  if (!op) throw TapeError("flash_fields: " + label(*y.tape, y.id) + " was not made by flash_attention()");
+  const HostView counts(y.tape->be, op->counts);
+  return {op->L_of(n->value), op->D, int(counts(0, 0)), int(counts(0, 1))};
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass
