@@ -3,7 +3,9 @@
 
 #include <cmath>
 
+#include "layers/attention/multi_head.h"
 #include "layers/attention/self_attention.h"
+#include "layers/attention/variants.h"
 
 using namespace glass;
 
@@ -38,4 +40,23 @@ AttentionNumbers ATTENTION_RUN(bool fused, bool causal) {
   tape.backward(Y, sines({n, d_v}, 1, 2, 3, 1));
   return {numbers(Y.value()), numbers(X.grad()), numbers(layer.q.W->grad), numbers(layer.k.W->grad),
           numbers(layer.v.W->grad)};
+}
+
+std::vector<std::vector<double>> VARIANT_RUN(const std::string& name) {
+  const int n = 12, d = 4, H = 2;
+  Rng rng(1);
+  ParamStore store;
+  const std::unique_ptr<Variant> variant = make_variant(name, store, n, d, H, rng);
+  Tape tape;
+  const Var Q = tape.input(sines({n, H * d}, 1, 3, 1, 0), "Q"), K = tape.input(sines({n, H * d}, 1, 1, 2, 0.5), "K");
+  const Var V = tape.input(sines({n, H * d}, 1, 2, -1, 0.3), "V");
+  const Var Y = multi_head(Q, K, V, {.heads = H}, *variant);
+  tape.backward(Y, sines({n, H * d}, 1, 2, 3, 1));
+  return {numbers(Y.value()), numbers(Q.grad()), numbers(K.grad()), numbers(V.grad())};
+}
+
+std::vector<std::string> VARIANT_NAMES() {
+  std::vector<std::string> names;
+  for (const VariantInfo& v : all_variants()) names.push_back(v.name);
+  return names;
 }
