@@ -69,7 +69,7 @@ build() {
   jobs=$(nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
   mkdir -p build
   if [ ! -f "build/$preset/CMakeCache.txt" ]; then
-    echo "Building (the first time takes about a minute; log in $log) ..." >&2
+    echo "Building (the first time takes a minute, with the tests some; log in $log) ..." >&2
     cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2; exit 2; }
   fi
   if ! cmake --build --preset "$preset" -j "$jobs" ${1:+--target "$@"} 2>&1 | tee "$log" | progress; then
