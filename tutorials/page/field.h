@@ -24,7 +24,7 @@ struct Costs {
 };
 
 Costs measure(const VariantInfo&, std::uint64_t seed);
-double seconds(const std::string& variant, int n, std::uint64_t seed);  // of one forward and back, the best of three
+double seconds(const std::string& variant, int n, std::uint64_t seed);  // of the processor, for one forward and back; the best of three
 double fitted_exponent(const std::vector<double>& sizes, const std::vector<double>& values);  // least squares of the logarithms
 void print(Page&, const std::vector<Costs>&);
 

@@ -17,10 +17,10 @@ static std::string who(const Tape& tape, int id) {
 
 void Page::health() {
   const std::vector<HeadHealth> heads = head_health(tape);
-  const std::vector<LayerGradient> layers = layer_gradients(tape);
-  say("\nHealth of this tape:");
+  const std::vector<LayerGradient>& layers = swept_;
+  say("\nHealth of the lesson's tape:");
   if (heads.empty() && layers.empty()) {
-    say("   it has neither weights of attention nor gradients of parameters.");
+    say("   neither weights of attention nor gradients of parameters are on it; the lesson may use tapes of its own.");
     return;
   }
   if (!heads.empty()) {

@@ -208,6 +208,7 @@ void Page::backward(Var root, Mat seed) {
   root_ = root;
   seed_ = Matrix(seed);
   tape.backward(root, seed_);
+  if (options.health) swept_ = layer_gradients(tape);
 }
 
 // The largest |got - want| / (1 + max |want|); infinite if the shapes differ or a NaN is in it.

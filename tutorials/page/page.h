@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "engine/gradcheck.h"
+#include "engine/health.h"
 #include "engine/params.h"
 #include "engine/print.h"
 #include "engine/tape.h"
@@ -129,6 +130,7 @@ class Page {
   std::vector<Verdict> verdicts_;
   Var root_;
   Matrix seed_;
+  std::vector<LayerGradient> swept_;     // for --health: the gradients right after backward()
   std::string pending_, csv_, section_;
   std::string part_;  // "Back " on the way back
   int steps_ = 0, headings_ = 0;
