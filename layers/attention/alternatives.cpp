@@ -15,7 +15,8 @@ SigmoidAttention::SigmoidAttention(ParamStore& store, const std::string& suffix,
 
 Var SigmoidAttention::attend(Var Q, Var K, Var V, const Call& call) const {
   K = hide_keys(K, call.allowed), V = hide_keys(V, call.allowed);
-  const Var E = add_scalar(scaled_scores(Q, K, default_scale(Q)), Q.tape->use(*b)).named("E + b");
+  const Var bias = Q.tape->use(*b);  // a line of its own: compilers differ in which argument of a call comes first
+  const Var E = add_scalar(scaled_scores(Q, K, default_scale(Q)), bias).named("E + b");
   return mix_by(sigmoid(hide_pairs(E, call.allowed)), V, call);
 }
 

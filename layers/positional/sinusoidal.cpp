@@ -30,7 +30,8 @@ Var SinusoidalPositions::operator()(Var X, int batch, int first) const {
   Matrix P(x);
   for (int r = 0; r < x.rows; ++r)
     for (int c = 0; c < x.cols; ++c) P(r, c) = one(r % n, c);
-  return add(scale(X, std::sqrt(double(x.cols))).named("√C X"), X.tape->constant(P, "waves")).named("Z");
+  const Var waves = X.tape->constant(P, "waves");
+  return add(scale(X, std::sqrt(double(x.cols))).named("√C X"), waves).named("Z");
 }
 
 }  // namespace GLASS_PRECISION
