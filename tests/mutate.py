@@ -152,6 +152,7 @@ class Workshop:
         shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns(".git", "build", "__pycache__"))
         linker = next((f"-fuse-ld={name}" for name in ("lld", "gold") if shutil.which("ld." + name)), "")
         self.must("cmake", "-G", "Unix Makefiles", "-S", self.tree, "-B", self.build, "-DCMAKE_BUILD_TYPE=None",
+                  "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON",  # else a mutant of a header would not be seen
                   "-DCMAKE_CXX_FLAGS=-O0 -Werror=return-type", f"-DCMAKE_EXE_LINKER_FLAGS={linker}")
         self.must("cmake", "--build", self.build, "--target", "tests_f64", "-j2")
         self.compilation = {}
