@@ -112,6 +112,7 @@ Var detach(Var x, Where where = {});       // x, as if it were a constant: no gr
 // ---- memory for time: a part of the computation that keeps no line of its own; see engine/recompute.h
 struct Recomputable;
 Var recompute(Recomputable& block, const Var* in, int n, Where where = {});  // y = block(in)    runs it again, then back through it
+
 // ---- positions
 Var rotary(Var x, const Rotary& = {}, Where where = {});  // pairs of row p turned by p base^(-2i/C)    dx = dy turned back
 

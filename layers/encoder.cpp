@@ -49,8 +49,10 @@ void EncoderSegment::parameters(std::vector<Param*>& all) const {
 }
 
 void EncoderSegment::generators(std::vector<Rng*>& all) {
-  for (int l = 0; l < n; ++l)
+  for (int l = 0; l < n; ++l) {
+    first[l].attention.variant->generators(all);
     for (Dropout* drop : {&first[l].drop_1, &first[l].drop_hidden, &first[l].drop_2}) all.push_back(&drop->rng);
+  }
 }
 
 }  // namespace GLASS_PRECISION

@@ -5,8 +5,6 @@
 //               the outer tape's own memory, so the sums come in the same order as without recompute
 //
 // Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost", section 3.
-#include <cstring>
-
 #include "engine/ops/check.h"
 #include "engine/recompute.h"
 
@@ -28,14 +26,12 @@ struct RecomputeOp final : Op {
     std::vector<Rng*> generators;
     block->generators(generators);
     std::vector<Rng> now;
-    for (int g = 0; g < n_generators; ++g) {
-      now.push_back(*generators[std::size_t(g)]);
-      if (again) *generators[std::size_t(g)] = before[g];
-    }
+    for (const Rng* g : generators) now.push_back(*g);  // all of them first: one may be listed twice
+    for (int g = 0; again && g < n_generators; ++g) *generators[std::size_t(g)] = before[g];
     std::vector<Var> in;
     for (int i = 0; i < n_in; ++i) in.push_back(s.tape.inner().borrow(s.x[i], s.dx[i], "in"));
     const Var y = block->run(s.tape.inner(), in.data());
-    if (again) for (int g = 0; g < n_generators; ++g) *generators[std::size_t(g)] = now[std::size_t(g)];
+    for (int g = 0; again && g < n_generators; ++g) *generators[std::size_t(g)] = now[std::size_t(g)];
     return y;
   }
 

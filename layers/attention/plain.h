@@ -27,6 +27,7 @@ struct Dropped final : Variant {
   Dropout* dropout;  // its `training` decides; in evaluation this is plain attention
   explicit Dropped(Dropout& d) : dropout(&d) {}
   const char* name() const override { return "dropped"; }
+  void generators(std::vector<Rng*>& all) const override { all.push_back(&dropout->rng); }
 
  protected:
   Var attend(Var Q, Var K, Var V, const Call&) const override;

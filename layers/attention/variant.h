@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "engine/rng.h"
 #include "engine/tape.h"
 #include "layers/attention/mask.h"
 
@@ -34,6 +35,7 @@ struct Variant {
   virtual ~Variant() = default;
   virtual const char* name() const = 0;
   virtual Supports supports() const { return {}; }
+  virtual void generators(std::vector<Rng*>&) const {}  // those that it draws from; see engine/recompute.h
   Var operator()(Var Q, Var K, Var V, const Call& = {}) const;  // throws ShapeError for what it does not support
 
  protected:
