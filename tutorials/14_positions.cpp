@@ -28,7 +28,7 @@ static Matrix one_step_further(Mat waves) {  // each row with its pairs of colum
   return y;
 }
 
-static bool differ(Mat a, Mat b) { return by_hand::norm(by_hand::sum(a, by_hand::scaled(-1, b))) > 1e-3; }
+static bool differ(Mat a, Mat b) { return by_hand::distance(a, b) > 1e-3; }
 
 int main(int argc, char** argv) try {
   Page page(argc, argv, "14");

@@ -11,7 +11,7 @@ using namespace glass;
 static Matrix positions(int first, int n, int C) { return wave({n, C}, 1, 2, first); }
 
 static Mat rows(Mat X, int first, int n) { return X.block(first, 0, n, X.cols); }
-static bool differ(Mat A, Mat B) { return by_hand::norm(by_hand::sum(A, by_hand::scaled(-1, B))) > 0.1; }
+static bool differ(Mat A, Mat B) { return by_hand::distance(A, B) > 0.1; }
 
 // What is fed to the layer in pieces of `size` words comes out as one matrix. Each piece has a tape of its own.
 static Matrix in_pieces(const MultiHeadAttention& layer, Mat words, int size, bool offset = true) {
