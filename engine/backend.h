@@ -42,7 +42,7 @@ struct Tiling {
 
 struct Backend {
   virtual const char* name() const = 0;
-  virtual ~Backend() = default;
+  virtual ~Backend();
 
   // memory
   virtual void* alloc(std::size_t bytes) = 0;  // 64-byte aligned; throws std::bad_alloc
@@ -201,7 +201,8 @@ struct Backend {
   virtual void spread_pairs(Mat e, PairList, Mat y) = 0;                   // y_ij = e_ij, 0 for every other pair
 };
 
-Backend& cpu_backend();
+Backend& cpu_backend();            // plain loops, unless choose_cpu() said otherwise
+void choose_cpu(Backend&);         // what cpu_backend() means from here on: engine/cpu/fast.h
 
 // The same numbers, where the host can read them: the matrix itself, or a copy if it lives on a device.
 class HostView {

@@ -7,11 +7,11 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct CpuBackend final : Backend {
-  const char* name() const override { return "cpu"; }
-  bool host_readable() const override { return true; }
-  void to_host(Mat from, Mat to) override { copy(from, to); }
-  void from_host(Mat from, Mat to) override { copy(from, to); }
+struct CpuBackend : Backend {
+  const char* name() const override;
+  bool host_readable() const override;
+  void to_host(Mat from, Mat to) override;
+  void from_host(Mat from, Mat to) override;
   void* alloc(std::size_t bytes) override;
   void free(void*) override;
   void upload(const void* host, void* device, std::size_t bytes) override;

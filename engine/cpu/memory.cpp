@@ -6,6 +6,11 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
+const char* CpuBackend::name() const { return "cpu"; }
+bool CpuBackend::host_readable() const { return true; }
+void CpuBackend::to_host(Mat from, Mat to) { copy(from, to); }
+void CpuBackend::from_host(Mat from, Mat to) { copy(from, to); }
+
 void* CpuBackend::alloc(std::size_t bytes) {
   return ::operator new(bytes ? bytes : 1, std::align_val_t(64));
 }
@@ -30,10 +35,17 @@ void CpuBackend::poison(void* p, std::size_t bytes) {
   std::memset(p, 0xff, bytes);  // all bits set is a NaN in float and in double
 }
 
-Backend& cpu_backend() {
-  static CpuBackend cpu;
-  return cpu;
+Backend::~Backend() = default;
+
+static Backend*& chosen() {
+  static CpuBackend plain;
+  static Backend* be = &plain;
+  return be;
 }
+
+Backend& cpu_backend() { return *chosen(); }
+
+void choose_cpu(Backend& be) { chosen() = &be; }
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

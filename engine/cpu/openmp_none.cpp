@@ -1,0 +1,9 @@
+#include "engine/cpu/openmp.h"
+
+namespace glass {
+
+bool openmp_present() { return false; }
+int openmp_cores() { return 1; }
+bool openmp_inside() { return false; }
+
+}  // namespace glass

@@ -1,0 +1,102 @@
+// The fast kernels against the plain ones, for every width of vectors that this processor has, on views and odd sizes.
+#include "engine/cpu/fast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/rng.h"
+#include "tests/catch.h"
+#include "tests/compare.h"
+
+using namespace glass;
+
+namespace {
+
+struct Kernels {
+  int bytes;
+  Backend* be;
+};
+
+std::vector<Kernels> all_kernels() {
+  std::vector<Kernels> all;
+  for (int bytes : {16, 32, 64})
+    if (Backend* be = fast_cpu(bytes)) all.push_back({bytes, be});
+  return all;
+}
+
+Matrix random_matrix(int rows, int cols, Rng& rng) {
+  Matrix m(Shape{rows, cols});
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < cols; ++j) m(i, j) = Real(rng.normal());
+  return m;
+}
+
+double gap(Mat a, Mat b) {
+  double worst = 0;
+  for (int i = 0; i < a.rows; ++i)
+    for (int j = 0; j < a.cols; ++j) worst = std::max(worst, std::fabs(double(a(i, j)) - double(b(i, j))) / (1 + std::fabs(double(b(i, j)))));
+  return worst;
+}
+
+const double kClose = sizeof(Real) == 4 ? 2e-5 : 1e-13;
+
+}  // namespace
+
+TEST_CASE("fast products are the plain products") {
+  Rng rng(1);
+  for (const Kernels& k : all_kernels()) {
+    for (int m : {1, 2, 5, 6, 7, 13, 64})
+      for (int n : {1, 3, 8, 17, 48, 65, 130})
+        for (int inner : {0, 1, 2, 7, 64, 385, 800}) {
+          if (m * n * inner > 1000000) continue;
+          for (Product p : {Product::NN, Product::NT, Product::TN})
+            for (bool accumulate : {false, true}) {
+              INFO(k.bytes << " bytes, " << m << " x " << inner << " x " << n << ", product " << int(p) << ", accumulate " << accumulate);
+              const Matrix a = p == Product::TN ? random_matrix(inner, m + 3, rng) : random_matrix(m, inner + 3, rng);
+              const Matrix b = p == Product::NT ? random_matrix(n, inner + 2, rng) : random_matrix(inner, n + 2, rng);
+              const Mat A = p == Product::TN ? a.view().block(0, 2, inner, m) : a.view().block(0, 1, m, inner);
+              const Mat B = p == Product::NT ? b.view().block(0, 1, n, inner) : b.view().block(0, 2, inner, n);
+              Matrix got = random_matrix(m, n + 1, rng), want = got;
+              if (!accumulate)
+                for (int i = 0; i < m; ++i)
+                  for (int j = 0; j < n; ++j) got(i, j) = Real(NAN);  // what stood there before does no harm
+              k.be->matmul(p, A, B, got.view().block(0, 0, m, n), accumulate);
+              Matrix plain = want;
+              for (int i = 0; i < m; ++i)
+                for (int j = 0; j < n; ++j) {
+                  double sum = accumulate ? double(want(i, j)) : 0;
+                  for (int s = 0; s < inner; ++s)
+                    sum += double(p == Product::TN ? A(s, i) : A(i, s)) * double(p == Product::NT ? B(j, s) : B(s, j));
+                  plain(i, j) = Real(sum);
+                }
+              CHECK(gap(got, plain) < kClose * (1 + inner / 100.0));
+            }
+        }
+  }
+}
+
+TEST_CASE("fast softmax is the plain softmax") {
+  Rng rng(2);
+  for (const Kernels& k : all_kernels()) {
+    for (int cols : {1, 2, 3, 15, 16, 17, 65, 200}) {
+      INFO(k.bytes << " bytes, " << cols << " columns");
+      const Matrix x = random_matrix(7, cols + 2, rng), dy = random_matrix(7, cols, rng);
+      const Mat X = x.view().block(0, 1, 7, cols);
+      Matrix got(Shape{7, cols}), dx = random_matrix(7, cols, rng), dx_start = dx;
+      k.be->softmax_rows(X, got);
+      k.be->softmax_rows_backward(got, dy, dx);
+      for (int i = 0; i < 7; ++i) {
+        double sum = 0, dot = 0;
+        for (int j = 0; j < cols; ++j) sum += std::exp(double(X(i, j)));
+        for (int j = 0; j < cols; ++j) dot += std::exp(double(X(i, j))) / sum * dy(i, j);
+        for (int j = 0; j < cols; ++j) {
+          const double a = std::exp(double(X(i, j))) / sum;
+          CHECK(std::fabs(got(i, j) - a) < kClose);
+          CHECK(std::fabs(dx(i, j) - (dx_start(i, j) + a * (dy(i, j) - dot))) < kClose);
+        }
+      }
+    }
+  }
+}
