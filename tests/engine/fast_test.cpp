@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "engine/backend.h"
+#include "engine/cpu/threads.h"
 #include "engine/rng.h"
 #include "tests/catch.h"
 #include "tests/compare.h"
@@ -75,6 +77,35 @@ TEST_CASE("fast products are the plain products") {
             }
         }
   }
+}
+
+TEST_CASE("fast products have the same bits for any number of threads") {
+  Rng rng(3);
+  for (const Kernels& k : all_kernels())
+    for (int size : {40, 150, 530}) {
+      const Matrix a = random_matrix(size, size + 9, rng), b = random_matrix(size, size + 9, rng);
+      const Mat A = a.view().block(0, 0, size, size), B = b.view().block(0, 3, size, size);
+      for (Product p : {Product::NN, Product::NT, Product::TN}) {
+        set_threads(1);
+        Matrix one(Shape{size, size}), many(Shape{size, size});
+        k.be->matmul(p, A, B, one, false);
+        for (int threads : {2, 3, 8}) {
+          set_threads(threads);
+          k.be->matmul(p, A, B, many, false);
+          INFO(k.bytes << " bytes, " << size << ", product " << int(p) << ", " << threads << " threads");
+          CHECK(std::memcmp(one.view().data, many.view().data, sizeof(Real) * std::size_t(size) * std::size_t(size)) == 0);
+        }
+        set_threads(0);
+        double worst = 0;  // a sample of entries against sums in double
+        for (int i = 0; i < size; i += 37)
+          for (int j = 0; j < size; j += 41) {
+            double sum = 0;
+            for (int s = 0; s < size; ++s) sum += double(p == Product::TN ? A(s, i) : A(i, s)) * double(p == Product::NT ? B(j, s) : B(s, j));
+            worst = std::max(worst, std::fabs(sum - one(i, j)) / (1 + std::fabs(sum)));
+          }
+        CHECK(worst < 20 * kClose);
+      }
+    }
 }
 
 TEST_CASE("fast softmax is the plain softmax") {

@@ -1,55 +1,130 @@
-#include <algorithm>
-
 #include "engine/cpu/fast/fast.h"
+#include "engine/cpu/fast/pack.h"
 #include "engine/cpu/fast/scratch.h"
-#include "engine/cpu/fast/share.h"
-#include "engine/cpu/fast/tile.h"
+#include "engine/cpu/threads.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 namespace GLASS_VECTOR {
 
-// C = op(A) op(B). Both operands are a pointer and two strides, so NN, NT and TN are one code path.
+// C = op(A) op(B). An operand is a pointer and two strides, so NN, NT and TN are one code path. Version 6 of lesson 40:
+//
+//   C is made of tiles that stay in registers while their sums run (tile.h).
+//   A block of B, depth x width, is copied into the order in which the tiles read it, and stays in the second cache. The threads
+//   copy it together, then share the rows of C.
+//   A is read where it lies, number by number. Only Aᵀ is copied too, some rows at a time.
+//
+// Each entry of C is one sum in the order of k, whatever its tile and its thread: the same bits for any number of threads.
+// Goto and van de Geijn 2008, "Anatomy of high-performance matrix multiplication".
 
-static constexpr int kDepth = 384, kWidth = 768;  // a block of B, 1.2 MB: it stays in the second cache
+static constexpr int kBytes = int(sizeof(Real));
+static constexpr int kBlock = (1536 / kBytes) * 768;  // numbers of a block of B: 1.2 MB
+static constexpr int kSmall = 1 << 18;            // a B of so few numbers stays where it is, if its rows are contiguous and not far apart
+static constexpr int kOwn = 1 << 14;              // and if not, each thread copies it for itself
+static constexpr int kFew = 96;                   // rows of C that do not pay for a copy of B
 
-static int least(int a, int b) { return a < b ? a : b; }
+namespace {
+enum class Copy { none, own, shared };  // of B
 
-// b: k x n in strips of kCols columns, each strip k rows of kCols numbers, the last one filled up with zeros.
-static void pack_strip(Strided B, int k, int n, Real* to) {
-  for (int s = 0; s < k; ++s)
-    for (int j = 0; j < kCols; ++j) to[s * kCols + j] = j < n ? B.p[s * B.row + j * B.col] : 0;
+struct Problem {
+  int m, n, k;
+  Strided A, B;
+  Real* c;
+  std::ptrdiff_t ldc;
+  int depth, width;  // of a block of B, at most
+  bool add, copy_A;
+  Copy copy_B;
+  Real* packed;  // for a shared copy
+  int down, across;  // how C is cut into pieces of work
+};
+
+struct Columns {  // a block of B: depth rows, in strips of kCols columns
+  const Real* b;
+  std::ptrdiff_t strip, ld;
+  int j0, width, k0, depth;
+};
+}  // namespace
+
+static int parts_of(int n, int size) { return (n + size - 1) / size; }
+static int share_of(int n, int part, int parts) { return int(std::int64_t(n) * part / parts); }
+
+// Rows i to i_end against the columns j to j_end of the block. A: their rows, from column k0 on.
+static void tiles(const Problem& p, const Columns& b, int i, int i_end, int j_begin, int j_end, Strided A) {
+  for (; i < i_end; i += kRows, A = A.at(kRows, 0)) {
+    const int rows = least(kRows, i_end - i);
+    for (int j = j_begin; j < j_end; j += kCols) {
+      const int cols = least(kCols, j_end - j);
+      tile_for(rows, cols)(b.depth, A, b.b + j / kCols * b.strip, b.ld, p.c + i * p.ldc + b.j0 + j, p.ldc, cols, p.add || b.k0 > 0);
+    }
+  }
 }
 
-static void block(int m, int n, int k, Strided A, Strided B, Real* c, std::ptrdiff_t ldc, bool add) {
-  Real* packed = thread_scratch(std::size_t(kDepth) * (kWidth + kCols));
-  for (int j0 = 0; j0 < n; j0 += kWidth) {
-    for (int k0 = 0; k0 < k; k0 += kDepth) {
-      const int width = least(kWidth, n - j0), depth = least(kDepth, k - k0);
-      for (int j = 0; j < width; j += kCols) pack_strip(B.at(k0, j0 + j), depth, least(kCols, width - j), packed + std::ptrdiff_t(j) * depth);
-      for (int i = 0; i < m; i += kRows) {
-        const int rows = least(kRows, m - i);
-        for (int j = 0; j < width; j += kCols) {
-          const int cols = least(kCols, width - j);
-          tile_for(rows, cols)(depth, A.at(i, k0), packed + std::ptrdiff_t(j) * depth, kCols, c + i * ldc + j0 + j, ldc, cols, add || k0 > 0);
-        }
+// One piece of C against a block of B.
+static void piece_of(const Problem& p, const Columns& b, int piece) {
+  const int unit = p.copy_A ? kStrips * kRows : kRows, units = parts_of(p.m, unit), strips = parts_of(b.width, kCols);
+  const int row = piece / p.across, col = piece % p.across;
+  const int i0 = share_of(units, row, p.down) * unit, i1 = least(p.m, share_of(units, row + 1, p.down) * unit);
+  const int j0 = share_of(strips, col, p.across) * kCols, j1 = least(b.width, share_of(strips, col + 1, p.across) * kCols);
+  if (!p.copy_A) return tiles(p, b, i0, i1, j0, j1, p.A.at(i0, b.k0));
+  Real* copy = thread_scratch(Scratch::rows, std::size_t(unit) * p.depth);
+  for (int i = i0; i < i1; i += unit) {
+    const int rows = least(unit, i1 - i);
+    pack_rows(p.A.at(i, b.k0), rows, b.depth, copy);
+    for (int q = 0; q < rows; q += kRows) tiles(p, b, i + q, i + least(q + kRows, rows), j0, j1, {copy + std::ptrdiff_t(q) * b.depth, 1, kRows});
+  }
+}
+
+// Run by every thread of a team, or by one alone: then the loops are plain loops.
+static void product_of(const Problem& p) {
+  const int passes = parts_of(p.k, p.depth), all_strips = parts_of(p.n, kCols), blocks = parts_of(p.n, p.width);
+  Real* packed = p.copy_B == Copy::own ? thread_scratch(Scratch::columns, 2 * kOwn) : p.packed;
+  for (int block = 0; block < blocks; ++block) {
+    const int j0 = share_of(all_strips, block, blocks) * kCols, j1 = least(p.n, share_of(all_strips, block + 1, blocks) * kCols);
+    for (int pass = 0; pass < passes; ++pass) {
+      const int k0 = share_of(p.k, pass, passes), depth = share_of(p.k, pass + 1, passes) - k0;
+      const int width = j1 - j0, strips = parts_of(width, kCols);
+      Columns b{packed, std::ptrdiff_t(depth) * kCols, kCols, j0, width, k0, depth};
+      if (p.copy_B == Copy::none) {
+        b = {p.B.at(k0, j0).p, kCols, p.B.row, j0, width, k0, depth};
+      } else if (p.copy_B == Copy::own) {
+        for (int s = 0; s < strips; ++s) pack_columns(p.B.at(k0, j0 + s * kCols), depth, least(kCols, width - s * kCols), packed + s * b.strip);
+      } else {
+#pragma omp for schedule(static)
+        for (int s = 0; s < strips; ++s) pack_columns(p.B.at(k0, j0 + s * kCols), depth, least(kCols, width - s * kCols), packed + s * b.strip);
       }
+#pragma omp for schedule(dynamic, 1)
+      for (int piece = 0; piece < p.down * p.across; ++piece) piece_of(p, b, piece);
     }
   }
 }
 
 void FastCpu::matmul(Product product, Mat a, Mat b, Mat c, bool accumulate) {
-  const int k = product == Product::TN ? a.rows : a.cols;
-  if (k == 0) {
+  const int m = c.rows, n = c.cols, k = product == Product::TN ? a.rows : a.cols;
+  if (k == 0 || m == 0 || n == 0) {
     if (!accumulate) fill(c, 0);
     return;
   }
-  const Strided A = product == Product::TN ? Strided{a.data, 1, a.ld} : Strided{a.data, a.ld, 1};
-  const Strided B = product == Product::NT ? Strided{b.data, 1, b.ld} : Strided{b.data, b.ld, 1};
-  share((c.rows + kRows - 1) / kRows, 2.0 * kRows * c.cols * k, [&](int first, int last) {
-    const int i = first * kRows;
-    block(least(c.rows, last * kRows) - i, c.cols, k, A.at(i, 0), B, c.row(i), c.ld, accumulate);
-  });
+  Problem p{m, n, k, {a.data, a.ld, 1}, {b.data, b.ld, 1}, c.data, c.ld, 2048 / kBytes, 512, accumulate, false, Copy::shared, nullptr, 1, 1};
+  if (product == Product::TN) p.A = {a.data, 1, a.ld};
+  if (product == Product::NT) p.B = {b.data, 1, b.ld};
+  const double size = double(n) * k;
+  if (p.B.col == 1 && n % L == 0 && ((size <= kSmall && b.ld <= 768) || m <= kFew)) p.copy_B = Copy::none;
+  else if (size <= kOwn) p.copy_B = Copy::own;
+  else p.packed = thread_scratch(Scratch::columns, kBlock);
+
+  const int t = threads_for(0.1 * 2 * m * size);
+  constexpr int group = kStrips * kRows;
+  p.copy_A = product == Product::TN && n > 2 * kCols && (t == 1 || m >= 2 * group * t);  // else there is too little to gain, or to share
+  if (p.copy_A) {
+    p.depth = 1536 / kBytes;
+    p.width = 768;  // a copy of A serves more columns
+  }
+  if (t == 1) return product_of(p);
+  const int unit = p.copy_A ? group : kRows, units = parts_of(m, unit);
+  p.down = least(8 * t, units);
+  if (p.down < 4 * t) p.across = least(parts_of(least(n, p.width), kCols), parts_of(4 * t, p.down));
+#pragma omp parallel num_threads(t)
+  product_of(p);
 }
 
 }  // namespace GLASS_VECTOR

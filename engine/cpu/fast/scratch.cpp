@@ -5,6 +5,8 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
+static constexpr std::size_t kHuge = 2 << 20;
+
 namespace {
 struct Block {
   Real* data = nullptr;
@@ -13,14 +15,17 @@ struct Block {
 };
 }  // namespace
 
-Real* thread_scratch(std::size_t numbers) {
-  static thread_local Block block;
+Real* thread_scratch(Scratch who, std::size_t numbers) {
+  static thread_local Block blocks[std::size_t(Scratch::count)];
+  Block& block = blocks[std::size_t(who)];
   if (block.size < numbers) {
     cpu_backend().free(block.data);
     block.data = nullptr;
     block.size = 0;
-    block.data = static_cast<Real*>(cpu_backend().alloc(numbers * sizeof(Real)));
-    block.size = numbers;
+    std::size_t bytes = numbers * sizeof(Real);
+    if (bytes > kHuge / 4) bytes = (bytes + kHuge - 1) / kHuge * kHuge;  // whole huge pages: a product is a tenth faster on them
+    block.data = static_cast<Real*>(cpu_backend().alloc(bytes));
+    block.size = bytes / sizeof(Real);
   }
   return block.data;
 }

@@ -1,4 +1,4 @@
-// Memory that a kernel needs for a moment: one block for each thread, kept and grown, so that a training step makes no heap call.
+// Memory that a kernel needs for a moment: kept and grown, so that a training step makes no heap call.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,10 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-Real* thread_scratch(std::size_t numbers);  // 64-byte aligned; the same block each time, so one user at a time
+// Who needs it: blocks that are in use at the same time have different names.
+enum class Scratch { columns, rows, count };
+
+Real* thread_scratch(Scratch, std::size_t numbers);  // each thread has its own; 64-byte aligned; what stood there may be gone
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass
