@@ -123,6 +123,7 @@ struct Backend {
 
   // products
   virtual void matmul(Product, Mat a, Mat b, Mat c, bool accumulate) = 0;  // c = (or +=) op(a) op(b)
+  virtual void matmul_add_row(Mat a, Mat b, Mat r, Mat c) = 0;  // c_ij = Σ_k a_ik b_kj + r_j
 
   virtual void transpose(Mat x, Mat y) = 0;             // y_ij = x_ji
   virtual void add_transposed(Mat x, Mat y) = 0;        // y_ij += x_ji

@@ -69,6 +69,7 @@ Var log_sum_exp(Var x, Where where = {});  // ln Σ_j e^(x_ij)     dx_ij = e^(x_
 // ---- products and order
 Var matmul(Var a, Var b, Where where = {});     // a b,   R x K · K x C     da = dy bᵀ     db = aᵀ dy
 Var matmul_nt(Var a, Var b, Where where = {});  // a bᵀ,  R x K · C x K     da = dy b      db = dyᵀ a
+Var linear(Var x, Var w, Var b, Where where = {});  // x w + b,  R x K · K x C + 1 x C     dx = dy wᵀ     dw = xᵀ dy     db = column sums of dy
 Var matmul_tn(Var a, Var b, Where where = {});  // aᵀ b,  K x R · K x C     da = b dyᵀ     db = a dy
 Var transpose(Var x, Where where = {});         // xᵀ,    R x C -> C x R    dx = dyᵀ
 Var concat_rows(const Var* x, int n, Where where = {});  // below each other    dx_k = its rows of dy

@@ -8,6 +8,10 @@ Linear::Linear(ParamStore& store, const std::string& suffix, int in, int out, Rn
       b(bias == Bias::yes ? &store.make("b" + suffix, {1, out}, Init::zeros, rng) : nullptr) {}
 
 Var Linear::operator()(Var X) const {
+  if (fused && b) {
+    const Var w = X.tape->use(*W), bias = X.tape->use(*b);
+    return linear(X, w, bias);
+  }
   const Var Y = matmul(X, X.tape->use(*W));
   return b ? add_row(Y, X.tape->use(*b)) : Y;
 }

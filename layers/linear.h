@@ -20,6 +20,7 @@ enum class Bias { no, yes };
 struct Linear {
   Param* W;
   Param* b;  // nullptr: no bias
+  bool fused = false;  // with a bias: one line of the tape, linear(X, W, b), instead of matmul and add_row
 
   // Makes the parameters "W" + suffix and "b" + suffix: Linear(store, "_q", 4, 3, rng) makes W_q and b_q.
   Linear(ParamStore&, const std::string& suffix, int in, int out, Rng&, Bias = Bias::yes);

@@ -42,6 +42,7 @@ static Var build_col_max(const Var* x) { return col_max(x[0]); }
 static Var build_norm(const Var* x) { return norm(x[0]); }
 static Var build_log_sum_exp(const Var* x) { return log_sum_exp(x[0]); }
 
+static Var build_linear(const Var* x) { return linear(x[0], x[1], x[2]); }
 static Var build_matmul_tn(const Var* x) { return matmul_tn(x[0], x[1]); }
 static Var build_transpose(const Var* x) { return transpose(x[0]); }
 static Var build_concat_rows(const Var* x) { return concat_rows(x, 3); }
@@ -212,6 +213,7 @@ const std::vector<OpCase>& more_op_cases() {
       {"log_sum_exp, rows far apart", {"RC"}, build_log_sum_exp, ref_log_sum_exp, nullptr, far_apart},
       {"log_sum_exp, one far ahead", {"RC"}, build_log_sum_exp, ref_log_sum_exp, nullptr, one_ahead},
 
+      {"linear", {"RK", "KC", "1C"}, build_linear, ref_linear},
       {"matmul_tn", {"KR", "KC"}, build_matmul_tn, ref_matmul_tn},
       {"transpose", {"RC"}, build_transpose, ref_transpose},
       {"concat_rows", {"RC", "KC", "MC"}, build_concat_rows, ref_concat_rows},

@@ -97,6 +97,7 @@ Table ref_col_max(const Table* x);
 Table ref_norm(const Table* x);
 Table ref_log_sum_exp(const Table* x);
 Table ref_matmul_tn(const Table* x);
+Table ref_linear(const Table* x);
 Table ref_transpose(const Table* x);
 Table ref_concat_rows(const Table* x);
 Table ref_concat_cols(const Table* x);

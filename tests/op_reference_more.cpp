@@ -177,6 +177,11 @@ Table ref_matmul_tn(const Table* x) {
   return ref_matmul(operands);
 }
 
+Table ref_linear(const Table* x) {
+  const Table operands[] = {ref_matmul(x), x[2]};
+  return ref_add_row(operands);
+}
+
 static Table below(const Table& top, const Table& bottom) {
   Table y(top.rows + bottom.rows, top.cols);
   for (int i = 0; i < y.rows; ++i)

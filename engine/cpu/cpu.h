@@ -73,6 +73,7 @@ struct CpuBackend : Backend {
   void take_at(Mat x, Ints where, Mat y) override;
   void add_at(Mat dy, Ints where, Mat dx) override;
   void matmul(Product, Mat a, Mat b, Mat c, bool accumulate) override;
+  void matmul_add_row(Mat a, Mat b, Mat r, Mat c) override;
   void transpose(Mat x, Mat y) override;
   void add_transposed(Mat x, Mat y) override;
   void conv1d(Mat X, Mat W, int left, Mat Y) override;

@@ -33,5 +33,10 @@ void CpuBackend::matmul(Product product, Mat a, Mat b, Mat c, bool accumulate) {
   }
 }
 
+void CpuBackend::matmul_add_row(Mat a, Mat b, Mat r, Mat c) {
+  for (int i = 0; i < c.rows; ++i)
+    for (int j = 0; j < c.cols; ++j) c(i, j) = entry(Product::NN, a, b, i, j) + r(0, j);
+}
+
 }  // namespace GLASS_PRECISION
 }  // namespace glass

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/backend.h"
+#include "engine/cpu/cpu.h"
 #include "engine/cpu/threads.h"
 #include "engine/rng.h"
 #include "tests/catch.h"
@@ -77,6 +78,20 @@ TEST_CASE("fast products are the plain products") {
             }
         }
   }
+}
+
+TEST_CASE("a fast product may start from a row") {
+  Rng rng(4);
+  for (const Kernels& k : all_kernels())
+    for (int n : {1, 5, 16, 63, 64, 200})
+      for (int inner : {0, 3, 600}) {
+        INFO(k.bytes << " bytes, " << n << " columns, inner " << inner);
+        const Matrix a = random_matrix(9, inner, rng), b = random_matrix(inner, n, rng), r = random_matrix(1, n, rng);
+        Matrix got(Shape{9, n}), want(Shape{9, n});
+        k.be->matmul_add_row(a, b, r, got);
+        CpuBackend().matmul_add_row(a, b, r, want);
+        CHECK(gap(got, want) < 10 * kClose);
+      }
 }
 
 TEST_CASE("fast products have the same bits for any number of threads") {

@@ -16,6 +16,7 @@ namespace GLASS_VECTOR {
 struct FastCpu final : CpuBackend {
   const char* name() const override;
   void matmul(Product, Mat a, Mat b, Mat c, bool accumulate) override;
+  void matmul_add_row(Mat a, Mat b, Mat r, Mat c) override;
   void softmax_rows(Mat x, Mat y) override;
   void softmax_rows_backward(Mat y, Mat dy, Mat dx) override;
 };

@@ -33,6 +33,7 @@ struct Problem {
   std::ptrdiff_t ldc;
   int depth, width;  // of a block of B, at most
   bool add, copy_A;
+  const Real* row;   // nullptr, or what the sums start from
   Copy copy_B;
   Real* packed;  // for a shared copy
   int down, across;  // how C is cut into pieces of work
@@ -54,7 +55,8 @@ static void tiles(const Problem& p, const Columns& b, int i, int i_end, int j_be
     const int rows = least(kRows, i_end - i);
     for (int j = j_begin; j < j_end; j += kCols) {
       const int cols = least(kCols, j_end - j);
-      tile_for(rows, cols)(b.depth, A, b.b + j / kCols * b.strip, b.ld, p.c + i * p.ldc + b.j0 + j, p.ldc, cols, p.add || b.k0 > 0);
+      tile_for(rows, cols)(b.depth, A, b.b + j / kCols * b.strip, b.ld, p.c + i * p.ldc + b.j0 + j, p.ldc, cols,
+                           {p.row && b.k0 == 0 ? p.row + b.j0 + j : nullptr, p.add || b.k0 > 0});
     }
   }
 }
@@ -98,13 +100,10 @@ static void product_of(const Problem& p) {
   }
 }
 
-void FastCpu::matmul(Product product, Mat a, Mat b, Mat c, bool accumulate) {
+static void product_of(Product product, Mat a, Mat b, const Real* row, Mat c, bool accumulate) {
   const int m = c.rows, n = c.cols, k = product == Product::TN ? a.rows : a.cols;
-  if (k == 0 || m == 0 || n == 0) {
-    if (!accumulate) fill(c, 0);
-    return;
-  }
-  Problem p{m, n, k, {a.data, a.ld, 1}, {b.data, b.ld, 1}, c.data, c.ld, 2048 / kBytes, 512, accumulate, false, Copy::shared, nullptr, 1, 1};
+  if (m == 0 || n == 0) return;
+  Problem p{m, n, k, {a.data, a.ld, 1}, {b.data, b.ld, 1}, c.data, c.ld, 2048 / kBytes, 512, accumulate, false, row, Copy::shared, nullptr, 1, 1};
   if (product == Product::TN) p.A = {a.data, 1, a.ld};
   if (product == Product::NT) p.B = {b.data, 1, b.ld};
   const double size = double(n) * k;
@@ -125,6 +124,17 @@ void FastCpu::matmul(Product product, Mat a, Mat b, Mat c, bool accumulate) {
   if (p.down < 4 * t) p.across = least(parts_of(least(n, p.width), kCols), parts_of(4 * t, p.down));
 #pragma omp parallel num_threads(t)
   product_of(p);
+}
+
+void FastCpu::matmul(Product product, Mat a, Mat b, Mat c, bool accumulate) {
+  const bool empty = (product == Product::TN ? a.rows : a.cols) == 0;
+  if (!empty) product_of(product, a, b, nullptr, c, accumulate);
+  else if (!accumulate) fill(c, 0);
+}
+
+void FastCpu::matmul_add_row(Mat a, Mat b, Mat r, Mat c) {
+  if (a.cols == 0) CpuBackend::matmul_add_row(a, b, r, c);
+  else product_of(Product::NN, a, b, r.data, c, false);
 }
 
 }  // namespace GLASS_VECTOR
