@@ -31,11 +31,22 @@ static double draw(Init init, Shape s, Rng& rng) {
 }
 
 Param& ParamStore::make(const std::string& name, Shape s, Init init, Rng& rng) {
-  if (find(name)) throw InputError("there are two parameters called " + name);
   Matrix start(s);
   for (int r = 0; r < s.rows; ++r)
     for (int c = 0; c < s.cols; ++c) start(r, c) = Real(draw(init, s, rng));
-  all.push_back({name, Matrix(start, home_), Matrix(s, home_), 0});
+  return keep(name, start);
+}
+
+Param& ParamStore::make(const std::string& name, Shape s, Normal normal, Rng& rng) {
+  Matrix start(s);
+  for (int r = 0; r < s.rows; ++r)
+    for (int c = 0; c < s.cols; ++c) start(r, c) = Real(normal.deviation * rng.normal());
+  return keep(name, start);
+}
+
+Param& ParamStore::keep(const std::string& name, const Matrix& start) {
+  if (find(name)) throw InputError("there are two parameters called " + name);
+  all.push_back({name, Matrix(start, home_), Matrix(start.shape(), home_), 0});
   return all.back();
 }
 

@@ -27,16 +27,22 @@ enum class Init {
   normal,  // mean 0, deviation 1
 };
 
+struct Normal {
+  double deviation;  // around mean 0
+};
+
 class ParamStore {
  public:
   explicit ParamStore(Backend* home = nullptr) : home_(home) {}
   Param& make(const std::string& name, Shape, Init, Rng&);  // throws InputError if the name is taken
+  Param& make(const std::string& name, Shape, Normal, Rng&);
   Param* find(const std::string& name);                     // nullptr if there is none
   void zero_grad();
 
   std::deque<Param> all;  // a deque: references stay valid
 
  private:
+  Param& keep(const std::string& name, const Matrix& start);
   Backend* home_;
 };
 

@@ -7,6 +7,10 @@ Linear::Linear(ParamStore& store, const std::string& suffix, int in, int out, Rn
     : W(&store.make("W" + suffix, {in, out}, Init::xavier, rng)),
       b(bias == Bias::yes ? &store.make("b" + suffix, {1, out}, Init::zeros, rng) : nullptr) {}
 
+Linear::Linear(ParamStore& store, const std::string& suffix, int in, int out, Rng& rng, Bias bias, Normal start)
+    : W(&store.make("W" + suffix, {in, out}, start, rng)),
+      b(bias == Bias::yes ? &store.make("b" + suffix, {1, out}, Init::zeros, rng) : nullptr) {}
+
 Var Linear::operator()(Var X) const {
   const Var Y = matmul(X, X.tape->use(*W));
   return b ? add_row(Y, X.tape->use(*b)) : Y;

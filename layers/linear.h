@@ -23,6 +23,7 @@ struct Linear {
 
   // Makes the parameters "W" + suffix and "b" + suffix: Linear(store, "_q", 4, 3, rng) makes W_q and b_q.
   Linear(ParamStore&, const std::string& suffix, int in, int out, Rng&, Bias = Bias::yes);
+  Linear(ParamStore&, const std::string& suffix, int in, int out, Rng&, Bias, Normal start);  // W normal
   Var operator()(Var X) const;
 };
 
