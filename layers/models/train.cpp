@@ -1,6 +1,7 @@
 #include "layers/models/train.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 
@@ -21,6 +22,7 @@ Trainer::Trainer(Gpt& model, const std::vector<int>& text, const TrainSettings& 
 }
 
 double Trainer::step() {
+  const auto start = std::chrono::steady_clock::now();
   windows_.draw(text_, settings.batch, gpt.settings.T, rng_);
   tape.rewind();
   const Var loss = gpt.loss(tape, windows_.inputs, windows_.targets, settings.batch);
@@ -29,6 +31,7 @@ double Trainer::step() {
   clip_by_norm(gpt.params, settings.clip);
   adamw.rate = schedule_(adamw.t + 1);
   adamw.step();
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return double(HostView(tape.be, loss.value())(0, 0));
 }
 

@@ -32,6 +32,7 @@ class Trainer {
   double step();  // returns the loss before the update. Throws NonFiniteError if a gradient is no number
   long steps() const { return adamw.t; }
   long tokens() const { return adamw.t * settings.batch * gpt.settings.T; }  // that it has learned from so far
+  double seconds() const { return seconds_; }  // that the steps took, without what happened in between
 
   Gpt& gpt;
   const TrainSettings settings;
@@ -43,6 +44,7 @@ class Trainer {
   WarmupCosine schedule_;
   Rng rng_;
   Windows windows_;
+  double seconds_ = 0;
 };
 
 // Mean loss in nats per token over at most `windows` windows, evenly spread over the text, without dropout.

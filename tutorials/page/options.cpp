@@ -15,7 +15,7 @@
 namespace glass {
 
 // Not a lesson: tutorials/run diff A B.
-static const LessonInfo kDiff = {"diff", "diff", "Where two forms part", "two ways of attending on the same words: where, and by how much, they part", false, true, "", 6};
+static const LessonInfo kDiff = {"diff", "diff", "Where two forms part", "two ways of attending on the same words: where, and by how much, they part", false, true, "", 6, ""};
 
 const LessonInfo& lesson_info(const char* number) {
   if (std::strcmp(number, "diff") == 0) return kDiff;
@@ -133,6 +133,16 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     app.add_option("--variant", o.variant, "which form to show: " + CLI::detail::join(variants, ", ") + " (default " + variants[0] + ")")
         ->type_name("NAME")->check(CLI::IsMember(variants).description(""));
   }
+  const std::vector<std::string> presets = split(info.presets);
+  if (!presets.empty()) {
+    o.preset = presets[0];
+    app.add_option("--file", o.file, "the text to learn from (UTF-8)")->type_name("FILE");
+    app.add_option("--preset", o.preset, "size of the model and of the training: " + CLI::detail::join(presets, ", ") + " (default " + presets[0] + ")")
+        ->type_name("NAME")->check(CLI::IsMember(presets).description(""));
+    app.add_option("--steps", o.steps, "steps of training (default: as the preset says)")->type_name("N")->check(number(1, 100000000));
+    app.add_option("--temperature", o.temperature, "of the writing: 0 always the likeliest, 1 as learned (default 0.8)")->type_name("X")->check(CLI::Range(0.0, 1000.0).description(""));
+    app.add_option("--top-k", o.top_k, "write with the K likeliest characters only (default 0: all)")->type_name("K")->check(number(0, 1000000));
+  }
   app.add_option("--set", sets, "numbers of your own for an input or a weight; may be repeated")->type_name("NAME=FILE.csv");
   app.add_option("--seed", seed, "random numbers: same seed, same numbers (default 2)")->type_name("N")->check(number(0, INT64_MAX - 1));  // a larger one is read as INT64_MAX
 
@@ -151,7 +161,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_flag("-q,--quiet", o.quiet, "the verdict only")->group(more);
   app.add_flag("-v,--verbose", o.verbose, "also the whole tape and every check")->group(more);
   app.add_flag("--version", version, "the version")->group(more);
-  app.footer(std::string("Example:  tutorials/run ") + info.number + (info.words ? " --text \"the cat sat on the mat\"" : " --at NAME --spell 0,0") +
+  app.footer(std::string("Example:  tutorials/run ") + info.number + (info.words ? " --text \"the cat sat on the mat\"" : *info.presets ? " --file mine.txt --steps 1000" : " --at NAME --spell 0,0") +
              "\nPage:     docs/" + (&info == &kDiff ? "" : "lessons/") + info.name + ".md" +
              (lesson_after(lesson) ? std::string("\nNext:     tutorials/run ") + lesson_after(lesson)->number : "") +
              "\nExit:     0 every check holds, 1 a check failed, 2 a mistake in the options or the input");

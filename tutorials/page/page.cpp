@@ -21,7 +21,7 @@ Page::Page(int argc, char** argv, const char* lesson) : rng(0), options(parse_op
   rng = Rng(options.seed);
   tape.watch_nonfinite = true;
   std::string text = options.text.empty() ? kSentence : options.text;
-  if (!options.file.empty()) {
+  if (!options.file.empty() && lesson_info(lesson).words) {
     text = read_text(options.file);
   } else {
     require_utf8(text, "--text");
@@ -182,6 +182,8 @@ std::string Page::spelled(const std::string& text) const { return options.ascii 
 Style Page::style() const { return {options.digits, options.width, options.color, options.ascii}; }
 
 std::string Page::measured(double x) const { return to_text(x); }
+
+std::string Page::counted(long n) const { return std::to_string(n); }
 
 void Page::put(const std::string& text) {
   if (!options.quiet && !options.json && options.csv.empty()) pending_ += text;
