@@ -69,6 +69,25 @@ refuses "diff of one form" "it takes two" causal
 refuses "diff of a form that is not there" "there is no attention \"flesh\"; there is plain" flesh plain
 refuses "diff with heads that do not fit" "cannot be cut into 3 heads" causal plain --heads 3
 lesson=$lessons/09_self_attention
+lesson=$lessons/34_char_gpt
+if [ -x "$lesson" ]; then  # not where only double is built
+  for i in $(seq 60); do echo "a sentence, again"; done >text.txt
+  accepts "--steps of training, on a file" "checks ok" --file text.txt --steps 3
+  accepts "--preset" "4 heads, width 64" --file text.txt --steps 1 --preset licence
+  grep -q '~' out && ok || bad "what training came to is not marked"
+  accepts "--temperature and --top-k" "checks ok" --file text.txt --steps 1 --temperature 0 --top-k 2
+  refuses "a text that is not there" "nowhere.txt: No such file" --file nowhere.txt
+  printf 'too short' >short.txt
+  refuses "a text that is too short" "need 33" --file short.txt
+  printf 'caf\xe9 %0400d' 1 >latin1.txt
+  refuses "a text in another encoding" "the byte at position 3" --file latin1.txt
+  : >nothing.txt
+  refuses "an empty text" "empty" --file nothing.txt
+  refuses "a preset that is not there" "--preset" --preset huge
+  refuses "a negative number of steps" "--steps" --steps -5
+  refuses "O05 a temperature that is no number" "--temperature" --file text.txt --steps 1 --temperature nan
+fi
+lesson=$lessons/09_self_attention
 
 refuses "misspelled option" "did you mean --tokens" --tokns 3
 refuses "O01 a negative count" "--tokens" --tokens -1

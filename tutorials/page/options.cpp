@@ -140,7 +140,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     app.add_option("--preset", o.preset, "size of the model and of the training: " + CLI::detail::join(presets, ", ") + " (default " + presets[0] + ")")
         ->type_name("NAME")->check(CLI::IsMember(presets).description(""));
     app.add_option("--steps", o.steps, "steps of training (default: as the preset says)")->type_name("N")->check(number(1, 100000000));
-    app.add_option("--temperature", o.temperature, "of the writing: 0 always the likeliest, 1 as learned (default 0.8)")->type_name("X")->check(CLI::Range(0.0, 1000.0).description(""));
+    app.add_option("--temperature", o.temperature, "of the writing: 0 always the likeliest, 1 as learned (default 0.8)")->type_name("X");
     app.add_option("--top-k", o.top_k, "write with the K likeliest characters only (default 0: all)")->type_name("K")->check(number(0, 1000000));
   }
   app.add_option("--set", sets, "numbers of your own for an input or a weight; may be repeated")->type_name("NAME=FILE.csv");
@@ -170,6 +170,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     app.parse(argc, argv);
     if (!spell.empty() || !o.at.empty()) std::tie(o.spell_row, o.spell_col) = entry(spell.empty() ? "0,0" : spell);
     pairs_to_map(sets, o.set);
+    if (!(o.temperature >= 0 && o.temperature <= 1000)) throw CLI::ValidationError("--temperature", "it must be from 0 to 1000");
     if (!o.text.empty() && !o.file.empty()) throw CLI::ValidationError("--text and --file", "give one of the two");
     if (o.forms.size() == 1) throw CLI::ValidationError("diff", "one form is given, \"" + o.forms[0] + "\"; it takes two");
     if (o.quiet && o.verbose) throw CLI::ValidationError("-q and -v", "give one of the two");

@@ -15,7 +15,7 @@ struct Preset {
 
 // The same names as in tutorials/lessons.json.
 inline const Preset kPresets[] = {
-    {"quick", {.layers = 2, .heads = 2, .C = 32, .T = 32}, {.steps = 400, .batch = 8, .rate = 1e-2, .floor = 1e-3, .warmup = 20}},
+    {"quick", {.layers = 2, .heads = 3, .C = 48, .T = 32}, {.steps = 500, .batch = 8, .rate = 5e-3, .floor = 5e-4, .warmup = 50}},
     {"licence", {.layers = 4, .heads = 4, .C = 64, .T = 64, .dropout = 0.1}, {.steps = 2000, .batch = 16, .rate = 3e-3, .floor = 3e-4}},
     // the small configuration for a CPU that the README of nanoGPT (Karpathy 2022) gives, there for tiny Shakespeare
     {"nanogpt", {.layers = 4, .heads = 4, .C = 128, .T = 64, .bias = Bias::no, .activation = Activation::gelu}, {.steps = 2000, .batch = 12}},
