@@ -17,36 +17,25 @@ void Param::set(Mat values) {
   changed();
 }
 
-static double draw(Init init, Shape s, Rng& rng) {
-  switch (init) {
+static double draw(const Start& start, Shape s, Rng& rng) {
+  switch (start.kind) {
     case Init::zeros: return 0;
     case Init::ones: return 1;
     case Init::xavier: {
       const double bound = std::sqrt(6.0 / (s.rows + s.cols));
       return rng.uniform(-bound, bound);
     }
-    case Init::normal: return rng.normal();
+    case Init::normal: return start.deviation * rng.normal();
   }
   return 0;
 }
 
-Param& ParamStore::make(const std::string& name, Shape s, Init init, Rng& rng) {
-  Matrix start(s);
-  for (int r = 0; r < s.rows; ++r)
-    for (int c = 0; c < s.cols; ++c) start(r, c) = Real(draw(init, s, rng));
-  return keep(name, start);
-}
-
-Param& ParamStore::make(const std::string& name, Shape s, Normal normal, Rng& rng) {
-  Matrix start(s);
-  for (int r = 0; r < s.rows; ++r)
-    for (int c = 0; c < s.cols; ++c) start(r, c) = Real(normal.deviation * rng.normal());
-  return keep(name, start);
-}
-
-Param& ParamStore::keep(const std::string& name, const Matrix& start) {
+Param& ParamStore::make(const std::string& name, Shape s, Start how, Rng& rng) {
   if (find(name)) throw InputError("there are two parameters called " + name);
-  all.push_back({name, Matrix(start, home_), Matrix(start.shape(), home_), 0});
+  Matrix start(s);
+  for (int r = 0; r < s.rows; ++r)
+    for (int c = 0; c < s.cols; ++c) start(r, c) = Real(draw(how, s, rng));
+  all.push_back({name, Matrix(start, home_), Matrix(s, home_), 0});
   return all.back();
 }
 

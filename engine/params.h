@@ -24,25 +24,25 @@ enum class Init {
   zeros,
   ones,
   xavier,  // uniform in ±sqrt(6 / (rows + cols))   Glorot and Bengio 2010, equation 16
-  normal,  // mean 0, deviation 1
+  normal,  // mean 0
 };
 
-struct Normal {
-  double deviation;  // around mean 0
+struct Start {  // how a parameter begins
+  Init kind;
+  double deviation;  // of Init::normal
+  Start(Init k, double d = 1) : kind(k), deviation(d) {}  // so that Init::zeros alone will do
 };
 
 class ParamStore {
  public:
   explicit ParamStore(Backend* home = nullptr) : home_(home) {}
-  Param& make(const std::string& name, Shape, Init, Rng&);  // throws InputError if the name is taken
-  Param& make(const std::string& name, Shape, Normal, Rng&);
-  Param* find(const std::string& name);                     // nullptr if there is none
+  Param& make(const std::string& name, Shape, Start, Rng&);  // throws InputError if the name is taken
+  Param* find(const std::string& name);                      // nullptr if there is none
   void zero_grad();
 
   std::deque<Param> all;  // a deque: references stay valid
 
  private:
-  Param& keep(const std::string& name, const Matrix& start);
   Backend* home_;
 };
 

@@ -3,7 +3,7 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-Embedding::Embedding(ParamStore& store, const std::string& name, int words, int width, Rng& rng, Normal start)
+Embedding::Embedding(ParamStore& store, const std::string& name, int words, int width, Rng& rng, Start start)
     : table(&store.make(name, {words, width}, start, rng)) {}
 
 Var Embedding::operator()(Tape& tape, const std::vector<int>& ids) const {

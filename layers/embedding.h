@@ -17,7 +17,7 @@ inline namespace GLASS_PRECISION {
 struct Embedding {
   Param* table;
 
-  Embedding(ParamStore&, const std::string& name, int words, int width, Rng&, Normal start = {1});
+  Embedding(ParamStore&, const std::string& name, int words, int width, Rng&, Start = Init::normal);
   Var operator()(Tape&, const std::vector<int>& ids) const;  // throws ShapeError for an id outside
 };
 

@@ -5,7 +5,7 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-static constexpr Normal kStart{0.02};  // Radford et al. 2019
+static const Start kStart(Init::normal, 0.02);  // Radford et al. 2019
 
 static const GptSettings& checked(const GptSettings& s) {
   if (s.layers < 1 || s.heads < 1 || s.C < 1 || s.T < 1 || s.vocabulary < 1) {
@@ -20,7 +20,7 @@ static const GptSettings& checked(const GptSettings& s) {
   return s;
 }
 
-static Normal residual(const GptSettings& s) { return {kStart.deviation / std::sqrt(2.0 * s.layers)}; }
+static Start residual(const GptSettings& s) { return {Init::normal, kStart.deviation / std::sqrt(2.0 * s.layers)}; }
 
 GptBlock::GptBlock(ParamStore& store, int number, const GptSettings& s, Rng& rng)
     : norm_1(store, "_1." + std::to_string(number), s.C, rng, s.eps, s.bias),
