@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/params.h"
+#include "engine/profile.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -47,7 +48,7 @@ Var Tape::append(Op* op, Shape out, const Var* in, int n_in, Where where) {
 
   Step s = step(y.id);
   s.decide = true;
-  op->forward(s);
+  profile ? profile->forward(*op, s) : op->forward(s);
   if (watch_nonfinite) inspect(y.id);
   return y;
 }
@@ -163,6 +164,7 @@ Keep Tape::keep(Keep host) {
 Tape& Tape::inner() {
   if (!inner_) inner_ = std::make_unique<Tape>(be);
   inner_->watch_nonfinite = watch_nonfinite;
+  inner_->profile = profile;
   return *inner_;
 }
 
@@ -212,7 +214,7 @@ void Tape::rerun(int from, int to) {
     Op* rule = nodes[std::size_t(id)].rule;
     if (!rule) continue;
     Step s = step(id);
-    rule->forward(s);
+    profile ? profile->forward(*rule, s) : rule->forward(s);
   }
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/arena.h"
+#include "engine/cost.h"
 #include "engine/errors.h"
 #include "engine/mat.h"
 
@@ -27,6 +28,7 @@ inline namespace GLASS_PRECISION {
 class Tape;
 struct Param;
 struct Op;
+struct Profile;
 
 // A handle: line `id` of a tape. Copy it freely. After a rewind it is stale, and using it throws StaleVar.
 struct Var {
@@ -87,6 +89,7 @@ struct Op {
   virtual bool means_minus_inf() const { return false; }  // true for a mask
   virtual const char* hazard() const { return nullptr; }  // how finite inputs can give inf or nan, in plain words
   virtual bool mixes_entries() const { return false; }    // true: y_ij needs more than the entries i, j of its operands
+  virtual Cost cost(const Step&, Pass) const;  // 1 FLOP for each entry of the largest matrix, 2 for each gradient; see cost.h
 
  protected:
   ~Op() = default;
@@ -170,6 +173,7 @@ class Tape {
   bool watch_nonfinite;      // look at every value and gradient for NaN and infinity; on in debug builds
   int first_nonfinite = -1;  // the line where the first one was born
   const char* scope = "";
+  Profile* profile = nullptr;  // if set, it times every op: engine/profile.h
 
  private:
   friend struct Var;

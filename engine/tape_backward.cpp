@@ -8,6 +8,7 @@
 // all lines that use it have a higher number and were visited before.
 #include "engine/nonfinite.h"
 #include "engine/params.h"
+#include "engine/profile.h"
 #include "engine/tape.h"
 
 namespace glass {
@@ -34,7 +35,7 @@ void Tape::backward(Var root, Mat seed) {
     const Node& n = nodes[std::size_t(id)];
     if (!n.reached || !n.rule) continue;
     Step s = step(id);
-    n.rule->backward(s);
+    profile ? profile->backward(*n.rule, s) : n.rule->backward(s);
     if (watch_nonfinite) inspect_gradients(s);
   }
 }

@@ -11,6 +11,7 @@ inline namespace GLASS_PRECISION {
 struct AddOp final : Op {
   const char* name() const override { return "add"; }
   const char* hazard() const override { return "the sum is too large for the number type, or it is infinity minus infinity"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
   void forward(Step& s) override { s.be.add(s.x[0], s.x[1], s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, da = s.dx[0], db = s.dx[1];

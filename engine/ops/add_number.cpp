@@ -10,6 +10,7 @@ struct AddNumberOp final : Op {
   Real number;
   explicit AddNumberOp(Real n) : number(n) {}
   const char* name() const override { return "add_number"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
   void forward(Step& s) override { s.be.add_number(s.x[0], number, s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, dx = s.dx[0];

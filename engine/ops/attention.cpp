@@ -27,6 +27,9 @@ struct AttentionOp final : Op {
   const char* name() const override { return "attention"; }
   const char* hazard() const override { return "a score is too large for the number type, or an operand is not finite"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {  // every pair, hidden or not
+    return {attention_flops(s, pass, numbers_in(A), false), usual_bytes(s, pass) + bytes_in(A)};
+  }
 
   void forward(Step& s) override {
     Mat Q = s.x[0], Y = s.y;

@@ -38,6 +38,21 @@ struct FlashAttentionOp final : Op {
 
   Mat Y_of(Mat y) const { return y.block(0, 0, y.rows, y.cols - tiling.with_L); }
   Mat L_of(Mat y) const { return tiling.with_L ? y.block(0, y.cols - 1, y.rows, 1) : L_kept; }
+  // The pairs of the tiles that are visited and not hidden. The scores of the way back are computed again, so they count again.
+  double pairs(const Step& s) const {
+    const int n = s.x[0].rows, m = s.x[1].rows;
+    double seen = 0;
+    for (int i = 0; i < n; ++i) {
+      const int last = tiling.causal ? std::min(m, std::max(0, i + m - n + 1)) : m;
+      const bool all = tiling.keep.rows == 0 || !s.be.host_readable();
+      if (all) seen += last;
+      for (int j = 0; j < last && !all; ++j) seen += tiling.keep(tiling.keep.rows == 1 ? 0 : i, j);
+    }
+    return seen;
+  }
+  Cost cost(const Step& s, Pass pass) const override {
+    return {attention_flops(s, pass, pairs(s), true), usual_bytes(s, pass) + (pass == Pass::forward ? 0 : bytes_in(Y_of(s.y)))};
+  }
 
   void forward(Step& s) override {
     Mat Q = s.x[0], K = s.x[1], V = s.x[2], Y = Y_of(s.y), L = L_of(s.y);

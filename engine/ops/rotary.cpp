@@ -18,6 +18,7 @@ struct RotaryOp final : Op {
   explicit RotaryOp(const Rotary& h) : how(h) {}
   const char* name() const override { return "rotary"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 3, kCurve + 4, false); }
   void forward(Step& s) override { s.be.rotate(s.x[0], how, s.y); }
   void backward(Step& s) override {
     Mat dY = s.dy, dX = s.dx[0];

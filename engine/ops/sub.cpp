@@ -9,6 +9,7 @@ inline namespace GLASS_PRECISION {
 struct SubOp final : Op {
   const char* name() const override { return "sub"; }
   const char* hazard() const override { return "infinity minus infinity is not a number"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
   void forward(Step& s) override { s.be.sub(s.x[0], s.x[1], s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, da = s.dx[0], db = s.dx[1];

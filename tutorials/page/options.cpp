@@ -148,6 +148,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_flag("--json", o.json, "everything as one JSON document, full precision")->group(more);
   app.add_option("--csv", o.csv, "one matrix as CSV, full precision: Q, dQ, ...")->type_name("NAME")->group(more);
   app.add_flag("--health", o.health, "at the end: gradient by layer, entropy by head, saturated rows, largest score")->group(more);
+  app.add_flag("--profile", o.profile, "at the end: time, FLOPs and bytes of each op and line, beside the machine's limits")->group(more);
   app.add_flag("-q,--quiet", o.quiet, "the verdict only")->group(more);
   app.add_flag("-v,--verbose", o.verbose, "also the whole tape and every check")->group(more);
   app.add_flag("--version", version, "the version")->group(more);

@@ -27,6 +27,7 @@ struct Options {
   bool json = false;
   std::string csv;                       // NAME; empty: not asked for
   bool health = false;                   // a report about attention and gradients at the end
+  bool profile = false;                  // where the time goes, at the end
   bool quiet = false, verbose = false;
   std::string variant;                   // one of the lesson's variants; the first if not asked for
   std::vector<std::string> forms;        // of `diff`: two, or none to list them

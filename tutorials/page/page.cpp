@@ -266,6 +266,7 @@ int Page::done() {
   } else {
     const LessonInfo* next = lesson_after(options.lesson.c_str());
     if (options.health) health();
+    if (options.profile && !options.quiet) profile();
     if (options.verbose) pending_ += "\nThe whole tape:\n" + tape_table(tape, style());
     for (const Verdict& v : verdicts_) {
       if (!v.ok || options.verbose) pending_ += spelled(fmt::format("   {:<58} {}\n", v.claim, v.text));

@@ -22,6 +22,7 @@
 #include "engine/health.h"
 #include "engine/params.h"
 #include "engine/print.h"
+#include "engine/profile.h"
 #include "engine/tape.h"
 #include "tutorials/page/options.h"
 
@@ -86,6 +87,10 @@ class Page {
   bool check(const std::string& claim, bool holds);
   std::string measured(double) const;  // a number in a sentence, six digits
 
+  // For a tape of the lesson's own, tape.profile = page.profiling(): with --profile done() shows what it saw, instead of running
+  // the page's tape again. nullptr without --profile.
+  Profile* profiling() { return options.profile ? &profile_ : nullptr; }
+
   int done();  // the verdict and the next lesson; the exit code
 
   Tape tape;
@@ -115,6 +120,8 @@ class Page {
   void spell_by_name();  // a line that the lesson named but did not show
   void asked_spelling(std::initializer_list<Var>, bool gradient);
   void health();                                   // --health; health.cpp
+  void profile();                                  // --profile; profile.cpp
+  void run_again();                                // the page's tape, for the profile
   void refuse_unknown(bool at_end) const;
   void begin();                  // the heading, before the first step
   void put(const std::string&);  // to the screen, unless -q, --json or --csv
@@ -130,6 +137,7 @@ class Page {
   std::vector<Verdict> verdicts_;
   Var root_;
   Matrix seed_;
+  Profile profile_;
   std::vector<LayerGradient> swept_;     // for --health: the gradients right after backward()
   std::string pending_, csv_, section_;
   std::string part_;  // "Back " on the way back
