@@ -73,12 +73,10 @@ void Profile::clear() {
 
 // ---------------------------------------------------------------------------------- sums
 
-double Profile::Line::ns(long runs) const {
-  return (double(forward.calls) * forward.least + double(backward.calls) * backward.least) / double(std::max(runs, 1L));
-}
+double Profile::Line::ns(long steps) const { return forward.ns(steps) + backward.ns(steps); }
 
-Cost Profile::Line::cost(long runs) const {
-  const double f = double(forward.calls) / double(std::max(runs, 1L)), b = double(backward.calls) / double(std::max(runs, 1L));
+Cost Profile::Line::cost(long steps) const {
+  const double f = double(forward.calls) / double(std::max(steps, 1L)), b = double(backward.calls) / double(std::max(steps, 1L));
   return {f * forward.cost.flops + b * backward.cost.flops, f * forward.cost.bytes + b * backward.cost.bytes};
 }
 

@@ -26,6 +26,7 @@ struct Profile {
     long calls = 0;
     double total = 0, least = 0;   // nanoseconds, without the lines inside; least: of one call
     Cost cost;                     // of one call
+    double ns(long steps) const { return double(calls) * least / double(steps > 0 ? steps : 1); }  // of one step
   };
   struct Line {
     const char* op;
@@ -33,8 +34,8 @@ struct Profile {
     std::string name, scope;
     Where where;
     Side forward, backward;
-    double ns(long runs) const;    // of one step, each call at its fastest
-    Cost cost(long runs) const;    // of one step
+    double ns(long steps) const;    // of one step, each call at its fastest
+    Cost cost(long steps) const;    // of one step
   };
   struct Total {                   // all lines of one op, in one step
     std::string op;

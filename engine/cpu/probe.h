@@ -13,7 +13,7 @@ struct Limits {
   double flops_of_one = 0, bytes_of_one = 0;  // the same with one thread
 };
 
-Limits measure_limits();  // takes about a third of a second, and 64 MiB for as long
+Limits measure_limits();  // takes about a third of a second, and 24 MiB for as long
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

@@ -18,9 +18,9 @@ Cost cost_of(Tape& tape, Var y, Pass pass) {
 
 bool sound(Cost c) { return std::isfinite(c.flops) && std::isfinite(c.bytes) && c.flops >= 0 && c.bytes > 0; }
 
-Sizes doubled(char letter) {
+Sizes tripled(char letter) {
   Sizes s;
-  s.of(letter) *= 2;
+  s.of(letter) *= 3;  // an odd number stays odd
   return s;
 }
 
@@ -65,22 +65,22 @@ TEST_CASE("every op's cost is finite, and it moves something") {
       if (c.constant) continue;
       t.tape.backward(t.y, t.seed);
       CHECK(sound(cost_of(t.tape, t.y, Pass::backward)));
-      CHECK(cost_of(t.tape, t.y, Pass::backward).flops > 0);
+      if (c.op() != "recompute") CHECK(cost_of(t.tape, t.y, Pass::backward).flops > 0);  // its lines inside have theirs
     }
   }
 }
 
-TEST_CASE("every op's cost does not fall when a size doubles, and at most quadruples") {
+TEST_CASE("every op's cost does not fall when a size triples, and is at most nine times as large") {
   for (const OpCase& c : op_cases()) {
     DYNAMIC_SECTION(c.name) {
       const Cost usual = whole_cost(c, Sizes());
       for (char letter : {'R', 'C', 'K', 'M'}) {
         INFO(letter);
-        const Cost more = whole_cost(c, doubled(letter));
+        const Cost more = whole_cost(c, tripled(letter));
         CHECK(more.flops >= usual.flops);
         CHECK(more.bytes >= usual.bytes);
-        CHECK(more.flops <= 4.5 * usual.flops);
-        CHECK(more.bytes <= 4.5 * usual.bytes);
+        CHECK(more.flops <= 9.5 * usual.flops);
+        CHECK(more.bytes <= 9.5 * usual.bytes);
       }
     }
   }

@@ -50,6 +50,24 @@ run --seed 6; cmp -s out first && bad "another seed, the same output" || ok
 
 accepts "--health" "rows > 0.99" --health
 grep -q 'W_q' out && ok || bad "--health names the parameters with their gradients"
+accepts "--profile" "matmul_nt" --profile
+for part in "Where a step goes" "measured, not checked" "the rest" "recorded at" "GF/s" "checks ok"; do
+  grep -qF -- "$part" out && ok || bad "--profile says $part"
+done
+awk '/all ops/ { exit !($3 > 0 && $5 > 0 && $8 > 0) }' out && ok || bad "--profile: time, FLOPs and bytes are above 0"
+tail -1 out | grep -q 'checks ok' && ok || bad "--profile: the verdict is the last line"
+run; grep -q 'GF/s' out && bad "a profile that nobody asked for" || ok
+accepts "--profile -q is the verdict only" "checks ok" --profile -q
+[ "$(wc -l <out)" -eq 1 ] && ok || bad "--profile -q prints more than a line"
+accepts "--profile --ascii" "a step" --profile --ascii
+LC_ALL=C grep -q '[^ -~]' out && bad "--profile --ascii prints other characters" || ok
+accepts "--help-all lists --profile" "--profile" --help-all
+lesson=$lessons/24_flash_attention
+accepts "--profile of flash attention" "flash_attention" --profile
+grep -q '^   %[0-9]* flash_atte' out && ok || bad "--profile names the line of flash_attention"
+lesson=$lessons/22_checkpointing
+accepts "--profile inside recompute" "Where a step goes" --profile
+lesson=$lessons/09_self_attention
 refuses "a variant where there is none" "--variant" --variant causal
 lesson=$lessons/11_masks
 accepts "--variant" "checks ok" --variant padding
