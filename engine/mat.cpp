@@ -1,6 +1,5 @@
 #include "engine/mat.h"
 
-#include <cstdint>
 #include <utility>
 
 #include "engine/backend.h"
@@ -9,15 +8,9 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-std::ptrdiff_t count(Shape s) {
-  if (s.rows < 0 || s.cols < 0) {
-    throw ShapeError("a matrix cannot be " + to_text(s.rows, s.cols) + ": sizes are 0 or more");
-  }
-  const std::ptrdiff_t n = std::ptrdiff_t(s.rows) * s.cols;  // two ints always fit in 64 bits
-  if (n > PTRDIFF_MAX / std::ptrdiff_t(sizeof(Real))) {
-    throw ShapeError("a matrix of " + to_text(s.rows, s.cols) + " does not fit in memory");
-  }
-  return n;
+void size_error(Shape s) {
+  if (s.rows < 0 || s.cols < 0) throw ShapeError("a matrix cannot be " + to_text(s.rows, s.cols) + ": sizes are 0 or more");
+  throw ShapeError("a matrix of " + to_text(s.rows, s.cols) + " does not fit in memory");
 }
 
 void index_error(int r, int c, int rows, int cols) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 
 #include "engine/real.h"
@@ -22,7 +23,12 @@ struct Shape {
   friend bool operator==(Shape, Shape) = default;
 };
 
-std::ptrdiff_t count(Shape);  // rows * cols; throws ShapeError if negative or too large for memory
+[[noreturn]] void size_error(Shape);
+inline std::ptrdiff_t count(Shape s) {  // rows * cols; throws ShapeError if negative or too large for memory
+  const std::ptrdiff_t n = std::ptrdiff_t(s.rows) * s.cols;  // two ints always fit in 64 bits
+  if (s.rows < 0 || s.cols < 0 || n > PTRDIFF_MAX / std::ptrdiff_t(sizeof(Real))) size_error(s);
+  return n;
+}
 
 [[noreturn]] void index_error(int r, int c, int rows, int cols);
 

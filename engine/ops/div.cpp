@@ -20,8 +20,8 @@ struct DivOp final : Op {
 };
 
 Var div(Var a, Var b, Where where) {
-  require_same_shape("div", a, b, where);
-  return a.tape->record<DivOp>(a.shape(), {a, b}, where);
+  const Shape shape = require_same_shape("div", a, b, where);
+  return a.tape->record<DivOp>(shape, {a, b}, where);
 }
 
 }  // namespace GLASS_PRECISION

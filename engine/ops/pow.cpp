@@ -20,8 +20,8 @@ struct PowOp final : Op {
 };
 
 Var pow(Var a, Var b, Where where) {
-  require_same_shape("pow", a, b, where);
-  return a.tape->record<PowOp>(a.shape(), {a, b}, where);
+  const Shape shape = require_same_shape("pow", a, b, where);
+  return a.tape->record<PowOp>(shape, {a, b}, where);
 }
 
 }  // namespace GLASS_PRECISION

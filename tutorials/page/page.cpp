@@ -19,7 +19,7 @@ static const char* const kSentence = "the cat sat on the mat";
 
 Page::Page(int argc, char** argv, const char* lesson) : rng(0), options(parse_options(argc, argv, lesson)) {
   rng = Rng(options.seed);
-  tape.watch_nonfinite = true;
+  tape.watch_nonfinite = tape.zero_first = true;
   std::string text = options.text.empty() ? kSentence : options.text;
   if (!options.file.empty()) {
     text = read_text(options.file);
