@@ -48,6 +48,17 @@ run --seed 5; cp out first; run --seed 5; cmp -s out first && ok || bad "same se
 run --seed 6; cmp -s out first && bad "another seed, the same output" || ok
 
 
+for n in 0 1 1024; do accepts "J06 --threads $n" "checks ok" --threads $n; done
+for n in -1 1000000 99999999999999999999 abc "" 2x; do refuses "J06 --threads '$n'" "--threads" --threads "$n"; done
+for n in -1 1000000 abc; do
+  export GLASS_THREADS=$n
+  refuses "J06 GLASS_THREADS=$n" "GLASS_THREADS: the number of threads is from 1 to 1024"
+done
+for n in "" 0 2; do
+  export GLASS_THREADS=$n
+  accepts "J06 GLASS_THREADS='$n'" "checks ok"
+done
+unset GLASS_THREADS
 accepts "--health" "rows > 0.99" --health
 grep -q 'W_q' out && ok || bad "--health names the parameters with their gradients"
 refuses "a variant where there is none" "--variant" --variant causal

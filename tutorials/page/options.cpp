@@ -10,6 +10,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "engine/cpu/threads.h"
+#include "engine/errors.h"
 #include "tutorials/page/terminal.h"
 
 namespace glass {
@@ -110,7 +112,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   CLI::App app(std::string(info.number) + "  " + info.title + ": " + info.claim);
   app.name(std::string("tutorials/run ") + info.number);
   std::vector<std::string> sets;
-  std::string spell, color = "auto";
+  std::string spell, color = "auto", thread_count = "0";
   std::int64_t seed = 2;
   bool help_all = false, version = false;
 
@@ -147,6 +149,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_option("--spell", spell, "write out the arithmetic behind one entry of --at NAME")->type_name("I,J")->group(more);
   app.add_flag("--json", o.json, "everything as one JSON document, full precision")->group(more);
   app.add_option("--csv", o.csv, "one matrix as CSV, full precision: Q, dQ, ...")->type_name("NAME")->group(more);
+  app.add_option("--threads", thread_count, "how many threads the fast kernels may use (default: GLASS_THREADS, else the number of cores)")->type_name("N")->group(more);
   app.add_flag("--health", o.health, "at the end: gradient by layer, entropy by head, saturated rows, largest score")->group(more);
   app.add_flag("-q,--quiet", o.quiet, "the verdict only")->group(more);
   app.add_flag("-v,--verbose", o.verbose, "also the whole tape and every check")->group(more);
@@ -163,6 +166,8 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     if (!o.text.empty() && !o.file.empty()) throw CLI::ValidationError("--text and --file", "give one of the two");
     if (o.forms.size() == 1) throw CLI::ValidationError("diff", "one form is given, \"" + o.forms[0] + "\"; it takes two");
     if (o.quiet && o.verbose) throw CLI::ValidationError("-q and -v", "give one of the two");
+    set_threads(parse_threads(thread_count.c_str(), "--threads"));
+    threads();  // reads GLASS_THREADS: a mistake in it is reported now
   } catch (const CLI::CallForHelp&) {
     for (CLI::Option* option : app.get_options())
       if (option->get_group() == more) option->group("");  // an empty group is hidden
@@ -171,6 +176,9 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   } catch (const CLI::ParseError& e) {
     const std::string guess = did_you_mean(app, argc, argv);
     std::fprintf(stderr, "lesson %s: %s (--help shows the options)\n", lesson, (guess.empty() ? e.what() : guess.c_str()));
+    std::exit(2);
+  } catch (const InputError& e) {
+    std::fprintf(stderr, "lesson %s: %s (--help shows the options)\n", lesson, e.what());
     std::exit(2);
   }
   if (help_all) {
