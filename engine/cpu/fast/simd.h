@@ -97,7 +97,7 @@ constexpr Real kRounder = kFloat ? Real(12582912) : Real(6755399441055744);
 constexpr Real kLog2e = Real(1.4426950408889634);
 constexpr Real kLn2[] = {kFloat ? Real(0.693145752) : Real(0.693147180369123816490), kFloat ? Real(1.42860677e-6) : Real(1.90821492927058770002e-10)};
 constexpr Real kExpLow = kFloat ? Real(-87.3365402) : Real(-708.39641853226408);   // the last normal number
-constexpr Real kExpHigh = kFloat ? Real(88.7228394) : Real(709.782712893384);     // beyond: infinity
+constexpr Real kExpHigh = kFloat ? Real(88.7228317) : Real(709.78271289338397);    // beyond: infinity
 
 struct Reduced {
   vec r;   // |r| <= ln 2 / 2
