@@ -18,6 +18,18 @@ struct FastCpu final : CpuBackend {
   void matmul(Product, Mat a, Mat b, Mat c, bool accumulate) override;
   void softmax_rows(Mat x, Mat y) override;
   void softmax_rows_backward(Mat y, Mat dy, Mat dx) override;
+  void log_sum_exp(Mat x, Mat y) override;
+  void log_sum_exp_backward(Mat x, Mat dy, Mat dx) override;
+  void log_softmax_rows(Mat x, Mat y) override;
+  void log_softmax_rows_backward(Mat y, Mat dy, Mat dx) override;
+  void cross_entropy(Mat x, Ints targets, int ignore, double smoothing, Mat P, Mat y) override;
+  void cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx) override;
+  void layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) override;
+  void layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) override;
+  void rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) override;
+  void rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain) override;
+  void map(Function f, Mat x, Mat y) override;
+  void map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx) override;
 };
 
 Backend& backend();

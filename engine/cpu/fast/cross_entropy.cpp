@@ -1,0 +1,71 @@
+#include "engine/cpu/fast/fast.h"
+#include "engine/cpu/fast/scratch.h"
+#include "engine/cpu/fast/share.h"
+#include "engine/cpu/fast/softmax_row.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+namespace GLASS_VECTOR {
+
+//   loss_i = ln Σ_j e^(x_j - m) - (1 - ε) (x_t - m) - ε mean(x - m)          dx = dy (P - q) / count, q = (1 - ε) [j = t] + ε / K
+//
+// The softmax that backward needs gives the sum of the loss on its way.
+
+static int counted(Ints targets, int ignore) {
+  int n = 0;
+  for (int i = 0; i < targets.n; ++i) n += targets.data[i] != ignore;
+  return n;
+}
+
+static double mean_above(const Real* x, Real m, int n) {  // mean of x - m
+  double sum = 0;
+  for (int j = 0; j < n;) {
+    vec s{};
+    for (const int end = block_end(j, n); j < end; j += L) s += load_to(x + j, n - j, m) - splat(m);
+    sum += sum_of(s);
+  }
+  return sum / n;
+}
+
+static double loss_of_row(const Real* x, Real* P, int n, int t, int ignore, double smoothing) {
+  const Exponentials e = softmax_row(x, P, n);
+  if (t == ignore) return 0;
+  return std::log(e.sum) - (1 - smoothing) * (double(x[t]) - e.m) - (smoothing > 0 ? smoothing * mean_above(x, e.m, n) : 0);
+}
+
+void FastCpu::cross_entropy(Mat x, Ints targets, int ignore, double smoothing, Mat P, Mat y) {
+  const int parts = parts_of(x.rows);
+  double* loss = reinterpret_cast<double*>(thread_scratch(std::size_t(parts) * (sizeof(double) / sizeof(Real))));
+  share(parts, 20.0 * x.cols * x.rows / parts, [&](int first, int last) {
+    for (int p = first; p < last; ++p) {
+      loss[p] = 0;
+      for (int i = part_start(x.rows, parts, p); i < part_start(x.rows, parts, p + 1); ++i) {
+        loss[p] += loss_of_row(x.row(i), P.row(i), x.cols, targets.data[i], ignore, smoothing);
+      }
+    }
+  });
+  double total = 0;
+  for (int p = 0; p < parts; ++p) total += loss[p];
+  const int n = counted(targets, ignore);
+  y.row(0)[0] = n ? Real(total / n) : 0;
+}
+
+void FastCpu::cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx) {
+  const double scale = dy.row(0)[0] / double(counted(targets, ignore)), rest = smoothing / dx.cols;
+  const vec s = splat(Real(scale)), q = splat(Real(rest));
+  share(dx.rows, 4.0 * dx.cols, [&](int first, int last) {
+    for (int i = first; i < last; ++i) {
+      const int t = targets.data[i], n = dx.cols;
+      if (t == ignore) continue;
+      const Real* p = P.row(i);
+      Real* out = dx.row(i);
+      const Real target = Real(out[t] + scale * (p[t] - (1 - smoothing) - rest));
+      for (int j = 0; j < n; j += L) store_to(out + j, load_to(out + j, n - j, 0) + s * (load_to(p + j, n - j, 0) - q), n - j);
+      out[t] = target;
+    }
+  });
+}
+
+}  // namespace GLASS_VECTOR
+}  // namespace GLASS_PRECISION
+}  // namespace glass
