@@ -19,16 +19,15 @@ static int counted(Ints targets, int ignore) {
 
 static double mean_above(const Real* x, Real m, int n) {  // mean of x - m
   double sum = 0;
-  for (int j = 0; j < n;) {
+  for (int j0 = 0; j0 < n; j0 += kBlock) {
     vec s{};
-    for (const int end = block_end(j, n); j < end; j += L) s += load_to(x + j, n - j, m) - splat(m);
+    by_vector(j0, block_end(j0, n), [&](int j, int left) { s += load_to(x + j, left, m) - splat(m); });
     sum += sum_of(s);
   }
   return sum / n;
 }
 
-static double loss_of_row(const Real* x, Real* P, int n, int t, int ignore, double smoothing) {
-  const Exponentials e = softmax_row(x, P, n);
+static double loss_of_row(const Real* x, int n, const Exponentials& e, int t, int ignore, double smoothing) {
   if (t == ignore) return 0;
   return std::log(e.sum) - (1 - smoothing) * (double(x[t]) - e.m) - (smoothing > 0 ? smoothing * mean_above(x, e.m, n) : 0);
 }
@@ -38,10 +37,15 @@ void FastCpu::cross_entropy(Mat x, Ints targets, int ignore, double smoothing, M
   double* loss = reinterpret_cast<double*>(thread_scratch(std::size_t(parts) * (sizeof(double) / sizeof(Real))));
   share(parts, 20.0 * x.cols * x.rows / parts, [&](int first, int last) {
     for (int p = first; p < last; ++p) {
-      loss[p] = 0;
-      for (int i = part_start(x.rows, parts, p); i < part_start(x.rows, parts, p + 1); ++i) {
-        loss[p] += loss_of_row(x.row(i), P.row(i), x.cols, targets.data[i], ignore, smoothing);
-      }
+      double sum = 0;
+      Exponentials e[kTogether];
+      const auto add = [&](int i, int rows) {
+        for (int k = 0; k < rows; ++k) sum += loss_of_row(x.row(i + k), x.cols, e[k], targets.data[i + k], ignore, smoothing);
+      };
+      const auto four = [&](int i) { softmax<kTogether>(x, P, i, e), add(i, kTogether); };
+      const auto one = [&](int i) { softmax<1>(x, P, i, e), add(i, 1); };
+      by_four(part_start(x.rows, parts, p), part_start(x.rows, parts, p + 1), four, one);
+      loss[p] = sum;
     }
   });
   double total = 0;
@@ -60,7 +64,7 @@ void FastCpu::cross_entropy_backward(Mat P, Ints targets, int ignore, double smo
       const Real* p = P.row(i);
       Real* out = dx.row(i);
       const Real target = Real(out[t] + scale * (p[t] - (1 - smoothing) - rest));
-      for (int j = 0; j < n; j += L) store_to(out + j, load_to(out + j, n - j, 0) + s * (load_to(p + j, n - j, 0) - q), n - j);
+      by_vector(0, n, [&](int j, int left) { store_to(out + j, load_to(out + j, left, 0) + s * (load_to(p + j, left, 0) - q), left); });
       out[t] = target;
     }
   });

@@ -12,76 +12,85 @@ namespace GLASS_VECTOR {
 // The plain twin works in double. Here c is the mean to float's precision, d = x - c, and e = mean(d) what is left of the mean:
 // μ = c + e, x̂ = d r - e r. For a mean of a million and a deviation of one, d is still exact. rms_norm: c = e = 0.
 // Three passes over a row, the last two while it is in the first cache. The gradients of gain and bias go to the sums of the
-// row's part (rows.h), four rows together. A row too large or too small for squares in float is left to the plain twin.
+// row's part (rows.h), four rows together. Rows too large or too small for squares in float are left to the plain twin.
 
 static constexpr double kLeast = 1e-30, kMost = 1e30;
 
-static double sum_in(const Real* x, int n) {
-  vec s[2] = {};
-  int j = 0;
-  for (; j + 2 * L <= n; j += 2 * L) {
-    s[0] += load(x + j);
-    s[1] += load(x + j + L);
-  }
-  for (; j < n; j += L) s[0] += load_to(x + j, n - j, 0);
-  return sum_of(s[0] + s[1]);
+// To float's precision: a first idea of the mean.
+template <int rows>
+static void rough_means(const Real* const* x, int n, Real* c) {
+  vec s[rows] = {};
+  by_vector(0, n, [&](int j, int left) {
+#pragma GCC unroll 4
+    for (int k = 0; k < rows; ++k) s[k] += load_to(x[k] + j, left, 0);
+  });
+  for (int k = 0; k < rows; ++k) c[k] = Real(sum_of(s[k]) / n);
 }
 
-struct Moments {
-  Real c;
-  double e, variance;  // mean = c + e
-};
-
-static Moments moments(const Real* x, int n, bool centred) {
-  const Real c = centred ? Real(sum_in(x, n) / n) : 0;
-  double sum = 0, squares = 0;
-  for (int j = 0; j < n;) {
-    vec s{}, q{};
-    for (const int end = block_end(j, n); j < end; j += L) {
-      const vec d = load_to(x + j, n - j, c) - splat(c);
-      s += d;
-      q += d * d;
+// y of rows i to i + rows - 1, and the reciprocal roots of variance + eps; 0 where a row is not for float
+template <int rows, bool centred>
+static void norm_rows(Mat x, Mat gain, Mat bias, double eps, Mat y, int i, double* r) {
+  const int n = x.cols;
+  const Real* in[rows];
+  Real* out[rows];
+  Real c[rows] = {};
+  double sum[rows] = {}, squares[rows] = {};
+  for (int k = 0; k < rows; ++k) {
+    in[k] = x.row(i + k);
+    out[k] = y.row(i + k);
+  }
+  if (centred) rough_means<rows>(in, n, c);
+  for (int j0 = 0; j0 < n; j0 += kBlock) {
+    vec s[rows] = {}, q[rows] = {};
+    by_vector(j0, block_end(j0, n), [&](int j, int left) {
+#pragma GCC unroll 4
+      for (int k = 0; k < rows; ++k) {
+        const vec d = load_to(in[k] + j, left, c[k]) - splat(c[k]);
+        if (centred) s[k] += d;
+        q[k] += d * d;
+      }
+    });
+    for (int k = 0; k < rows; ++k) {
+      if (centred) sum[k] += sum_of(s[k]);
+      squares[k] += sum_of(q[k]);
     }
-    sum += sum_of(s);
-    squares += sum_of(q);
   }
-  const double e = centred ? sum / n : 0;
-  return {c, e, squares / n - e * e};
+  vec scale[rows], shift[rows];
+  for (int k = 0; k < rows; ++k) {
+    const double e = sum[k] / n, v = squares[k] / n - e * e + eps;
+    r[k] = v > kLeast && v < kMost ? 1 / std::sqrt(v) : 0;
+    scale[k] = splat(Real(r[k]));
+    shift[k] = splat(Real(-e * r[k]));
+  }
+  by_vector(0, n, [&](int j, int left) {
+    const vec g = load_to(gain.data + j, left, 0), b = centred ? load_to(bias.data + j, left, 0) : vec{};
+#pragma GCC unroll 4
+    for (int k = 0; k < rows; ++k) {
+      const vec d = load_to(in[k] + j, left, 0) - splat(c[k]);
+      store_to(out[k] + j, centred ? (d * scale[k] + shift[k]) * g + b : d * scale[k] * g, left);
+    }
+  });
 }
 
-// 1 / √(variance + eps), or 0 where the row is not for float
-static double norm_row(const Real* x, const Real* gain, const Real* bias, double eps, Real* y, int n) {
-  const Moments m = moments(x, n, bias != nullptr);
-  const double v = m.variance + eps;
-  if (!(v > kLeast && v < kMost)) return 0;
-  const double r = 1 / std::sqrt(v);
-  const vec c = splat(m.c), scale = splat(Real(r)), shift = splat(Real(-m.e * r));
-  for (int j = 0; j < n; j += L) {
-    const vec xhat = (load_to(x + j, n - j, 0) - c) * scale + shift, g = load_to(gain + j, n - j, 0);
-    store_to(y + j, bias ? xhat * g + load_to(bias + j, n - j, 0) : xhat * g, n - j);
-  }
-  return r;
-}
-
-void FastCpu::layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) {
+template <bool centred>
+static void norm_forward(FastCpu& cpu, Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) {
+  const auto keep = [&](int i, const double* r, int rows) {
+    for (int k = 0; k < rows; ++k) {
+      if (r[k] > 0) rstd.row(i + k)[0] = Real(r[k]);
+      else if (centred) cpu.CpuBackend::layer_norm(row_of(x, i + k), gain, bias, eps, row_of(rstd, i + k), row_of(y, i + k));
+      else cpu.CpuBackend::rms_norm(row_of(x, i + k), gain, eps, row_of(rstd, i + k), row_of(y, i + k));
+    }
+  };
   share(x.rows, 8.0 * x.cols, [&](int first, int last) {
-    for (int i = first; i < last; ++i) {
-      const double r = norm_row(x.row(i), gain.data, bias.data, eps, y.row(i), x.cols);
-      if (r > 0) rstd.row(i)[0] = Real(r);
-      else CpuBackend::layer_norm(row_of(x, i), gain, bias, eps, row_of(rstd, i), row_of(y, i));
-    }
+    double r[kTogether];
+    by_four(
+        first, last, [&](int i) { norm_rows<kTogether, centred>(x, gain, bias, eps, y, i, r), keep(i, r, kTogether); },
+        [&](int i) { norm_rows<1, centred>(x, gain, bias, eps, y, i, r), keep(i, r, 1); });
   });
 }
 
-void FastCpu::rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) {
-  share(x.rows, 6.0 * x.cols, [&](int first, int last) {
-    for (int i = first; i < last; ++i) {
-      const double r = norm_row(x.row(i), gain.data, nullptr, eps, y.row(i), x.cols);
-      if (r > 0) rrms.row(i)[0] = Real(r);
-      else CpuBackend::rms_norm(row_of(x, i), gain, eps, row_of(rrms, i), row_of(y, i));
-    }
-  });
-}
+void FastCpu::layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) { norm_forward<true>(*this, x, gain, bias, eps, rstd, y); }
+void FastCpu::rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) { norm_forward<false>(*this, x, gain, {}, eps, rrms, y); }
 
 // ---- backward
 
@@ -91,49 +100,57 @@ struct Row {
   vec c, r, shift, mean_u, mean_ux;  // x̂ = (x - c) r + shift; the means times r
 };
 
-// Finds the means of one row; false where they are not for float.
-static bool prepare(Row& row, const Real* gain, double r, int n, bool centred) {
-  const Real c = centred ? Real(sum_in(row.x, n) / n) : 0;
-  double sum = 0, sum_u = 0, sum_ud = 0;
-  for (int j = 0; j < n;) {
-    vec s{}, a{}, b{};
-    for (const int end = block_end(j, n); j < end; j += L) {
-      const vec d = load_to(row.x + j, n - j, c) - splat(c), u = load_to(row.dy + j, n - j, 0) * load_to(gain + j, n - j, 0);
-      s += d;
-      a += u;
-      b += u * d;
+// Finds the means of each row; good: whether they are for float.
+template <int rows, bool centred>
+static void prepare(Row* row, const Real* gain, const double* r, int n, bool* good) {
+  const Real* x[rows];
+  Real c[rows] = {};
+  double sum[rows] = {}, sum_u[rows] = {}, sum_ud[rows] = {};
+  for (int k = 0; k < rows; ++k) x[k] = row[k].x;
+  if (centred) rough_means<rows>(x, n, c);
+  for (int j0 = 0; j0 < n; j0 += kBlock) {
+    vec s[rows] = {}, a[rows] = {}, b[rows] = {};
+    by_vector(j0, block_end(j0, n), [&](int j, int left) {
+      const vec g = load_to(gain + j, left, 0);
+#pragma GCC unroll 4
+      for (int k = 0; k < rows; ++k) {
+        const vec d = load_to(x[k] + j, left, c[k]) - splat(c[k]), u = load_to(row[k].dy + j, left, 0) * g;
+        if (centred) s[k] += d, a[k] += u;
+        b[k] += u * d;
+      }
+    });
+    for (int k = 0; k < rows; ++k) {
+      if (centred) sum[k] += sum_of(s[k]), sum_u[k] += sum_of(a[k]);
+      sum_ud[k] += sum_of(b[k]);
     }
-    sum += sum_of(s);
-    sum_u += sum_of(a);
-    sum_ud += sum_of(b);
   }
-  const double e = centred ? sum / n : 0, mean_u = centred ? sum_u / n : 0, mean_ux = r * (sum_ud / n - e * mean_u);
-  row.c = splat(c);
-  row.r = splat(Real(r));
-  row.shift = splat(Real(-e * r));
-  row.mean_u = splat(Real(r * mean_u));
-  row.mean_ux = splat(Real(r * mean_ux));
-  return r * r > 1 / kMost && r * r < 1 / kLeast && std::fabs(r * mean_u) < kMost && std::fabs(r * mean_ux) < kMost;
+  for (int k = 0; k < rows; ++k) {
+    const double e = sum[k] / n, mean_u = sum_u[k] / n, mean_ux = r[k] * (sum_ud[k] / n - e * mean_u), size = r[k] * r[k];
+    row[k].c = splat(c[k]);
+    row[k].r = splat(Real(r[k]));
+    row[k].shift = splat(Real(-e * r[k]));
+    row[k].mean_u = splat(Real(r[k] * mean_u));
+    row[k].mean_ux = splat(Real(r[k] * mean_ux));
+    good[k] = size > 1 / kMost && size < 1 / kLeast && std::fabs(r[k] * mean_u) < kMost && std::fabs(r[k] * mean_ux) < kMost;
+  }
 }
 
 // dgain and dbias: sums of this part of the rows, filled up to whole vectors
 template <int m>
-static void add_rows(const Row* rows, const Real* gain, Real* dgain, Real* dbias, int n) {
-  for (int j = 0; j < n; j += L) {
-    const int left = n - j;
+static void add_rows(const Row* row, const Real* gain, Real* dgain, Real* dbias, int n) {
+  by_vector(0, n, [&](int j, int left) {
     const vec g = load_to(gain + j, left, 0);
     vec dg = load(dgain + j), db = load(dbias + j);
 #pragma GCC unroll 4
     for (int k = 0; k < m; ++k) {
-      const Row& row = rows[k];
-      const vec xhat = (load_to(row.x + j, left, 0) - row.c) * row.r + row.shift, dy = load_to(row.dy + j, left, 0);
-      if (row.dx) store_to(row.dx + j, load_to(row.dx + j, left, 0) + (dy * g * row.r - row.mean_u - xhat * row.mean_ux), left);
+      const vec xhat = (load_to(row[k].x + j, left, 0) - row[k].c) * row[k].r + row[k].shift, dy = load_to(row[k].dy + j, left, 0);
+      if (row[k].dx) store_to(row[k].dx + j, load_to(row[k].dx + j, left, 0) + (dy * g * row[k].r - row[k].mean_u - xhat * row[k].mean_ux), left);
       dg += dy * xhat;
       db += dy;
     }
     store(dgain + j, dg);
     store(dbias + j, db);
-  }
+  });
 }
 
 static void add_sums(Real* sums, int parts, int width, Mat to, int at) {
@@ -144,29 +161,47 @@ static void add_sums(Real* sums, int parts, int width, Mat to, int at) {
   for (int j = 0; j < to.cols; ++j) to.data[j] += sums[at + j];
 }
 
-static void norm_backward(FastCpu& cpu, Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias, bool centred) {
-  const int n = x.cols, parts = parts_of(x.rows), width = (n + L - 1) / L * L;
+struct Gradients {
+  Mat x, gain, rstd, dy, dx;
+};
+
+// Rows i to i + rows - 1: all of them together, or if one is not for float, one by one in the plain loops.
+template <int rows, bool centred>
+static void rows_backward(FastCpu& cpu, const Gradients& g, int i, Real* dgain, Real* dbias) {
+  const int n = g.x.cols;
+  Row row[rows];
+  double r[rows];
+  bool good[rows], all = true;
+  for (int k = 0; k < rows; ++k) {
+    row[k].x = g.x.row(i + k);
+    row[k].dy = g.dy.row(i + k);
+    row[k].dx = g.dx.data ? g.dx.row(i + k) : nullptr;
+    r[k] = g.rstd.row(i + k)[0];
+  }
+  prepare<rows, centred>(row, g.gain.data, r, n, good);
+  for (int k = 0; k < rows; ++k) all &= good[k];
+  if (all) {
+    add_rows<rows>(row, g.gain.data, dgain, dbias, n);
+    return;
+  }
+  for (int k = i; k < i + rows; ++k) {
+    const Mat x = row_of(g.x, k), rstd = row_of(g.rstd, k), dy = row_of(g.dy, k), dx = row_of(g.dx, k);
+    if (centred) cpu.CpuBackend::layer_norm_backward(x, g.gain, rstd, dy, dx, {dgain, 1, n, n}, {dbias, 1, n, n});
+    else cpu.CpuBackend::rms_norm_backward(x, g.gain, rstd, dy, dx, {dgain, 1, n, n});
+  }
+}
+
+template <bool centred>
+static void norm_backward(FastCpu& cpu, const Gradients& g, Mat dgain, Mat dbias) {
+  const int rows = g.x.rows, n = g.x.cols, parts = parts_of(rows), width = (n + L - 1) / L * L;
   Real* sums = thread_scratch(std::size_t(parts) * 2 * width);
-  share(parts, 14.0 * n * x.rows / parts, [&](int first, int last) {
+  share(parts, 14.0 * n * rows / parts, [&](int first, int last) {
     for (int p = first; p < last; ++p) {
       Real *dg = sums + std::ptrdiff_t(p) * 2 * width, *db = dg + width;
       for (int j = 0; j < 2 * width; ++j) dg[j] = 0;
-      Row rows[4];
-      int ready = 0;
-      for (int i = part_start(x.rows, parts, p); i < part_start(x.rows, parts, p + 1); ++i) {
-        Row& row = rows[ready];
-        row.x = x.row(i);
-        row.dy = dy.row(i);
-        row.dx = dx.data ? dx.row(i) : nullptr;
-        if (prepare(row, gain.data, rstd.row(i)[0], n, centred)) ++ready;
-        else if (centred) cpu.CpuBackend::layer_norm_backward(row_of(x, i), gain, row_of(rstd, i), row_of(dy, i), row_of(dx, i), {dg, 1, n, n}, {db, 1, n, n});
-        else cpu.CpuBackend::rms_norm_backward(row_of(x, i), gain, row_of(rstd, i), row_of(dy, i), row_of(dx, i), {dg, 1, n, n});
-        if (ready == 4) {
-          add_rows<4>(rows, gain.data, dg, db, n);
-          ready = 0;
-        }
-      }
-      for (int k = 0; k < ready; ++k) add_rows<1>(rows + k, gain.data, dg, db, n);
+      by_four(
+          part_start(rows, parts, p), part_start(rows, parts, p + 1), [&](int i) { rows_backward<kTogether, centred>(cpu, g, i, dg, db); },
+          [&](int i) { rows_backward<1, centred>(cpu, g, i, dg, db); });
     }
   });
   add_sums(sums, parts, width, dgain, 0);
@@ -174,11 +209,11 @@ static void norm_backward(FastCpu& cpu, Mat x, Mat gain, Mat rstd, Mat dy, Mat d
 }
 
 void FastCpu::layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) {
-  norm_backward(*this, x, gain, rstd, dy, dx, dgain, dbias, true);
+  norm_backward<true>(*this, {x, gain, rstd, dy, dx}, dgain, dbias);
 }
 
 void FastCpu::rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain) {
-  norm_backward(*this, x, gain, rrms, dy, dx, dgain, {}, false);
+  norm_backward<false>(*this, {x, gain, rrms, dy, dx}, dgain, {});
 }
 
 }  // namespace GLASS_VECTOR

@@ -11,7 +11,8 @@ namespace GLASS_VECTOR {
 void FastCpu::log_sum_exp(Mat x, Mat y) {
   share(x.rows, 14.0 * x.cols, [&](int first, int last) {
     for (int i = first; i < last; ++i) {
-      const Exponentials e = exponentials(x.row(i), nullptr, x.cols);
+      Exponentials e;
+      exponentials<1>(x, nullptr, i, &e);
       y.row(i)[0] = e.sum == 0 ? kNone : Real(e.m + std::log(e.sum));
     }
   });
@@ -21,14 +22,16 @@ void FastCpu::log_sum_exp_backward(Mat x, Mat dy, Mat dx) {
   share(dx.rows, 28.0 * dx.cols, [&](int first, int last) {
     for (int i = first; i < last; ++i) {
       const int n = dx.cols;
-      const Exponentials e = exponentials(x.row(i), nullptr, n);
+      Exponentials e;
+      exponentials<1>(x, nullptr, i, &e);
       if (e.sum == 0) continue;
       const vec m = splat(e.m), part = splat(Real(dy.row(i)[0] / e.sum));
       Real* out = dx.row(i);
-      for (int j = 0; j < n; j += L) {
-        const vec p = exp_of(load_to(x.row(i) + j, n - j, kNone) - m) * part;
-        store_to(out + j, load_to(out + j, n - j, 0) + p, n - j);
-      }
+      const Real* in = x.row(i);
+      by_vector(0, n, [&](int j, int left) {
+        const vec p = exp_of(load_to(in + j, left, kNone) - m) * part;
+        store_to(out + j, load_to(out + j, left, 0) + p, left);
+      });
     }
   });
 }
@@ -37,27 +40,31 @@ void FastCpu::log_softmax_rows(Mat x, Mat y) {
   share(x.rows, 16.0 * x.cols, [&](int first, int last) {
     for (int i = first; i < last; ++i) {
       const int n = x.cols;
-      const Exponentials e = exponentials(x.row(i), nullptr, n);
-      const bool hidden = e.sum == 0;
-      const vec m = splat(hidden ? 0 : e.m), l = splat(hidden ? 0 : Real(std::log(e.sum)));
-      for (int j = 0; j < n; j += L) store_to(y.row(i) + j, load_to(x.row(i) + j, n - j, 0) - m - l, n - j);
+      Exponentials e;
+      exponentials<1>(x, nullptr, i, &e);
+      const vec m = splat(e.m), l = splat(e.sum == 0 ? 0 : Real(std::log(e.sum)));
+      const Real* in = x.row(i);
+      Real* out = y.row(i);
+      by_vector(0, n, [&](int j, int left) { store_to(out + j, load_to(in + j, left, 0) - m - l, left); });
     }
   });
 }
 
 static void log_softmax_row_backward(const Real* y, const Real* dy, Real* dx, int n) {
-  if (largest_in(y, n) == kNone && !has_nan(y, n)) return;
+  bool hidden = true;
+  for (int j = 0; j < n && hidden; ++j) hidden = y[j] == kNone;
+  if (hidden) return;
   double sum = 0;
-  for (int j = 0; j < n;) {
+  for (int j0 = 0; j0 < n; j0 += kBlock) {
     vec s{};
-    for (const int end = block_end(j, n); j < end; j += L) s += load_to(dy + j, n - j, 0);
+    by_vector(j0, block_end(j0, n), [&](int j, int left) { s += load_to(dy + j, left, 0); });
     sum += sum_of(s);
   }
   const vec total = splat(Real(sum));
-  for (int j = 0; j < n; j += L) {
-    const vec g = load_to(dy + j, n - j, 0) - exp_of(load_to(y + j, n - j, 0)) * total;
-    store_to(dx + j, load_to(dx + j, n - j, 0) + g, n - j);
-  }
+  by_vector(0, n, [&](int j, int left) {
+    const vec g = load_to(dy + j, left, 0) - exp_of(load_to(y + j, left, 0)) * total;
+    store_to(dx + j, load_to(dx + j, left, 0) + g, left);
+  });
 }
 
 void FastCpu::log_softmax_rows_backward(Mat y, Mat dy, Mat dx) {

@@ -17,6 +17,13 @@ static inline void store_to(Real* p, vec v, int left) {
   else store_some(p, v, left);
 }
 
+// Calls body(j, left) for each vector from j to end; only the last may have fewer numbers `left` than L.
+template <class Body>
+static inline void by_vector(int j, int end, Body body) {
+  for (; j + L <= end; j += L) body(j, L);
+  if (j < end) body(j, end - j);
+}
+
 // A long sum in float is emptied into a double every kBlock numbers.
 constexpr int kBlock = 1024;
 static inline int block_end(int j, int n) { return n - j < kBlock ? n : j + kBlock; }
@@ -26,23 +33,15 @@ static inline int block_end(int j, int n) { return n - j < kBlock ? n : j + kBlo
 static inline int parts_of(int rows) { return rows < 64 ? 1 : rows < 1024 ? rows / 32 : 32; }
 static inline int part_start(int rows, int parts, int part) { return int(std::int64_t(rows) * part / parts); }
 
-// The largest number of a row; a NaN may be lost.
-static inline Real largest_in(const Real* x, int n) {
-  vec top[2] = {splat(kNone), splat(kNone)};
-  int j = 0;
-  for (; j + 2 * L <= n; j += 2 * L) {
-    top[0] = larger(top[0], load(x + j));
-    top[1] = larger(top[1], load(x + j + L));
-  }
-  for (; j < n; j += L) top[0] = larger(top[0], load_to(x + j, n - j, kNone));
-  return largest_of(larger(top[0], top[1]));
-}
+// Rows are taken kTogether at a time, number by number: a sum waits for its last addition, and other rows fill the time.
+constexpr int kTogether = 4;
 
-// For a row whose largest number is -inf: nothing but -inf, or is there a NaN?
-static inline bool has_nan(const Real* x, int n) {
-  bool nan = false;
-  for (int j = 0; j < n; ++j) nan |= x[j] != x[j];
-  return nan;
+// Calls four(i) for rows i to i + 3, and one(i) for those that are left.
+template <class Four, class One>
+static inline void by_four(int first, int last, Four four, One one) {
+  int i = first;
+  for (; i + kTogether <= last; i += kTogether) four(i);
+  for (; i < last; ++i) one(i);
 }
 
 static inline Mat row_of(Mat m, int i) { return {m.data ? m.row(i) : nullptr, m.data ? 1 : 0, m.cols, m.ld}; }

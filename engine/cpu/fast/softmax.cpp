@@ -6,26 +6,27 @@ namespace glass {
 inline namespace GLASS_PRECISION {
 namespace GLASS_VECTOR {
 
-// One row at a time: what is read twice is still in the first cache.
+// A few rows at a time: what is read twice is still in the first cache.
 
 void FastCpu::softmax_rows(Mat x, Mat y) {
   share(y.rows, 16.0 * y.cols, [&](int first, int last) {
-    for (int i = first; i < last; ++i) softmax_row(x.row(i), y.row(i), y.cols);
+    Exponentials e[kTogether];
+    by_four(first, last, [&](int i) { softmax<kTogether>(x, y, i, e); }, [&](int i) { softmax<1>(x, y, i, e); });
   });
 }
 
 static void softmax_row_backward(const Real* y, const Real* dy, Real* dx, int n) {
   double dot = 0;
-  for (int j = 0; j < n;) {
+  for (int j0 = 0; j0 < n; j0 += kBlock) {
     vec s{};
-    for (const int end = block_end(j, n); j < end; j += L) s += load_to(y + j, n - j, 0) * load_to(dy + j, n - j, 0);
+    by_vector(j0, block_end(j0, n), [&](int j, int left) { s += load_to(y + j, left, 0) * load_to(dy + j, left, 0); });
     dot += sum_of(s);
   }
   const vec d = splat(Real(dot));
-  for (int j = 0; j < n; j += L) {
-    const vec g = load_to(y + j, n - j, 0) * (load_to(dy + j, n - j, 0) - d);
-    store_to(dx + j, load_to(dx + j, n - j, 0) + g, n - j);
-  }
+  by_vector(0, n, [&](int j, int left) {
+    const vec g = load_to(y + j, left, 0) * (load_to(dy + j, left, 0) - d);
+    store_to(dx + j, load_to(dx + j, left, 0) + g, left);
+  });
 }
 
 void FastCpu::softmax_rows_backward(Mat y, Mat dy, Mat dx) {

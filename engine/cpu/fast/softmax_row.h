@@ -8,37 +8,54 @@ inline namespace GLASS_PRECISION {
 namespace GLASS_VECTOR {
 
 struct Exponentials {
-  Real m;      // the largest of the row
+  Real m;      // the largest of the row; 0 for a row of nothing but -inf
   double sum;  // Σ_j e^(x_j - m); 0 for a row of nothing but -inf
 };
 
-// y: where the exponentials go, or nullptr
-static inline Exponentials exponentials(const Real* x, Real* y, int n) {
-  const Real m = largest_in(x, n);
-  if (m == kNone && !has_nan(x, n)) return {m, 0};
-  double sum = 0;
-  for (int j = 0; j < n;) {
-    vec s{};
-    for (const int end = block_end(j, n); j < end; j += L) {
-      const vec e = exp_of(load_to(x + j, n - j, kNone) - splat(m));
-      if (y) store_to(y + j, e, n - j);
-      s += e;
-    }
-    sum += sum_of(s);
+// y: where the exponentials go, or nullptr. A NaN may be lost on the way to m, but not on that to the sum.
+template <int rows>
+static inline void exponentials(const Mat& x, const Mat* y, int i, Exponentials* e) {
+  const int n = x.cols;
+  const Real* in[rows];
+  Real* out[rows];
+  vec top[rows], m[rows];
+  for (int k = 0; k < rows; ++k) {
+    in[k] = x.row(i + k);
+    out[k] = y ? y->row(i + k) : nullptr;
+    top[k] = splat(kNone);
   }
-  return {m, sum};
+  by_vector(0, n, [&](int j, int left) {
+#pragma GCC unroll 4
+    for (int k = 0; k < rows; ++k) top[k] = larger(top[k], load_to(in[k] + j, left, kNone));
+  });
+  for (int k = 0; k < rows; ++k) {
+    const Real largest = largest_of(top[k]);
+    e[k] = {largest == kNone ? 0 : largest, 0};
+    m[k] = splat(e[k].m);
+  }
+  for (int j0 = 0; j0 < n; j0 += kBlock) {
+    vec s[rows] = {};
+    by_vector(j0, block_end(j0, n), [&](int j, int left) {
+#pragma GCC unroll 4
+      for (int k = 0; k < rows; ++k) {
+        const vec p = exp_of(load_to(in[k] + j, left, kNone) - m[k]);
+        if (y) store_to(out[k] + j, p, left);
+        s[k] += p;
+      }
+    });
+    for (int k = 0; k < rows; ++k) e[k].sum += sum_of(s[k]);
+  }
 }
 
-// Three passes over the row while it is in the first cache: the maximum, the exponentials and their sum, the division.
-static inline Exponentials softmax_row(const Real* x, Real* y, int n) {
-  const Exponentials e = exponentials(x, y, n);
-  if (e.sum == 0) {
-    for (int j = 0; j < n; ++j) y[j] = 0;
-    return e;
+// Three passes over rows while they are in the first cache: the maximum, the exponentials and their sum, the division.
+template <int rows>
+static inline void softmax(const Mat& x, const Mat& y, int i, Exponentials* e) {
+  exponentials<rows>(x, &y, i, e);
+  for (int k = 0; k < rows; ++k) {
+    const vec part = splat(e[k].sum == 0 ? 0 : Real(1 / e[k].sum));
+    Real* out = y.row(i + k);
+    by_vector(0, y.cols, [&](int j, int left) { store_to(out + j, load_to(out + j, left, 0) * part, left); });
   }
-  const vec part = splat(Real(1 / e.sum));
-  for (int j = 0; j < n; j += L) store_to(y + j, load_to(y + j, n - j, 0) * part, n - j);
-  return e;
 }
 
 }  // namespace GLASS_VECTOR
