@@ -2,7 +2,7 @@
 //
 //   q = 1 / (1 + e), e = e^-|x|      sigmoid(x) = q or e q      sigmoid'(x) = e q²      never e^large, and no difference of like numbers
 //
-// They agree with the plain ones to a few units in the last place: tests/engine/fast_functions_test.cpp.
+// They agree with the plain ones to a few units in the last place: tests/engine/fast_exp_test.cpp.
 #pragma once
 
 #include "engine/cpu/fast/simd.h"
