@@ -18,13 +18,13 @@ static int counted(Ints targets, int ignore) {
 }
 
 static double mean_above(const Real* x, Real m, int n) {  // mean of x - m
-  double sum = 0;
+  doubles sum{};
   for (int j0 = 0; j0 < n; j0 += kBlock) {
     vec s{};
     by_vector(j0, block_end(j0, n), [&](int j, int left) { s += load_to(x + j, left, m) - splat(m); });
-    sum += sum_of(s);
+    sum += halves_in_double(s);
   }
-  return sum / n;
+  return joined(sum) / n;
 }
 
 static double loss_of_row(const Real* x, int n, const Exponentials& e, int t, int ignore, double smoothing) {
@@ -55,15 +55,15 @@ void FastCpu::cross_entropy(Mat x, Ints targets, int ignore, double smoothing, M
 }
 
 void FastCpu::cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx) {
-  const double scale = dy.row(0)[0] / double(counted(targets, ignore)), rest = smoothing / dx.cols;
-  const vec s = splat(Real(scale)), q = splat(Real(rest));
+  const double scale = dy.row(0)[0] / double(counted(targets, ignore)), other = smoothing / dx.cols, chosen = (1 - smoothing) + other;
+  const vec s = splat(Real(scale)), q = splat(Real(other));
   share(dx.rows, 4.0 * dx.cols, [&](int first, int last) {
     for (int i = first; i < last; ++i) {
       const int t = targets.data[i], n = dx.cols;
       if (t == ignore) continue;
       const Real* p = P.row(i);
       Real* out = dx.row(i);
-      const Real target = Real(out[t] + scale * (p[t] - (1 - smoothing) - rest));
+      const Real target = Real(out[t] + scale * (p[t] - chosen));
       by_vector(0, n, [&](int j, int left) { store_to(out + j, load_to(out + j, left, 0) + s * (load_to(p + j, left, 0) - q), left); });
       out[t] = target;
     }

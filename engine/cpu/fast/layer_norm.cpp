@@ -34,7 +34,7 @@ static void norm_rows(Mat x, Mat gain, Mat bias, double eps, Mat y, int i, doubl
   const Real* in[rows];
   Real* out[rows];
   Real c[rows] = {};
-  double sum[rows] = {}, squares[rows] = {};
+  doubles sum[rows] = {}, squares[rows] = {};
   for (int k = 0; k < rows; ++k) {
     in[k] = x.row(i + k);
     out[k] = y.row(i + k);
@@ -51,13 +51,13 @@ static void norm_rows(Mat x, Mat gain, Mat bias, double eps, Mat y, int i, doubl
       }
     });
     for (int k = 0; k < rows; ++k) {
-      if (centred) sum[k] += sum_of(s[k]);
-      squares[k] += sum_of(q[k]);
+      if (centred) sum[k] += halves_in_double(s[k]);
+      squares[k] += halves_in_double(q[k]);
     }
   }
   vec scale[rows], shift[rows];
   for (int k = 0; k < rows; ++k) {
-    const double e = sum[k] / n, v = squares[k] / n - e * e + eps;
+    const double e = centred ? joined(sum[k]) / n : 0, v = joined(squares[k]) / n - e * e + eps;
     r[k] = v > kLeast && v < kMost ? 1 / std::sqrt(v) : 0;
     scale[k] = splat(Real(r[k]));
     shift[k] = splat(Real(-e * r[k]));
@@ -105,7 +105,7 @@ template <int rows, bool centred>
 static void prepare(Row* row, const Real* gain, const double* r, int n, bool* good) {
   const Real* x[rows];
   Real c[rows] = {};
-  double sum[rows] = {}, sum_u[rows] = {}, sum_ud[rows] = {};
+  doubles sum[rows] = {}, sum_u[rows] = {}, sum_ud[rows] = {};
   for (int k = 0; k < rows; ++k) x[k] = row[k].x;
   if (centred) rough_means<rows>(x, n, c);
   for (int j0 = 0; j0 < n; j0 += kBlock) {
@@ -120,12 +120,13 @@ static void prepare(Row* row, const Real* gain, const double* r, int n, bool* go
       }
     });
     for (int k = 0; k < rows; ++k) {
-      if (centred) sum[k] += sum_of(s[k]), sum_u[k] += sum_of(a[k]);
-      sum_ud[k] += sum_of(b[k]);
+      if (centred) sum[k] += halves_in_double(s[k]), sum_u[k] += halves_in_double(a[k]);
+      sum_ud[k] += halves_in_double(b[k]);
     }
   }
   for (int k = 0; k < rows; ++k) {
-    const double e = sum[k] / n, mean_u = sum_u[k] / n, mean_ux = r[k] * (sum_ud[k] / n - e * mean_u), size = r[k] * r[k];
+    const double e = centred ? joined(sum[k]) / n : 0, mean_u = centred ? joined(sum_u[k]) / n : 0;
+    const double mean_ux = r[k] * (joined(sum_ud[k]) / n - e * mean_u), size = r[k] * r[k];
     row[k].c = splat(c[k]);
     row[k].r = splat(Real(r[k]));
     row[k].shift = splat(Real(-e * r[k]));
@@ -209,7 +210,8 @@ static void norm_backward(FastCpu& cpu, const Gradients& g, Mat dgain, Mat dbias
 }
 
 void FastCpu::layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) {
-  norm_backward<true>(*this, {x, gain, rstd, dy, dx}, dgain, dbias);
+  if (x.cols == 1) CpuBackend::layer_norm_backward(x, gain, rstd, dy, dx, dgain, dbias);  // u - mean u is exactly 0
+  else norm_backward<true>(*this, {x, gain, rstd, dy, dx}, dgain, dbias);
 }
 
 void FastCpu::rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain) {

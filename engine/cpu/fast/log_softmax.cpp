@@ -54,13 +54,13 @@ static void log_softmax_row_backward(const Real* y, const Real* dy, Real* dx, in
   bool hidden = true;
   for (int j = 0; j < n && hidden; ++j) hidden = y[j] == kNone;
   if (hidden) return;
-  double sum = 0;
+  doubles sum{};
   for (int j0 = 0; j0 < n; j0 += kBlock) {
     vec s{};
     by_vector(j0, block_end(j0, n), [&](int j, int left) { s += load_to(dy + j, left, 0); });
-    sum += sum_of(s);
+    sum += halves_in_double(s);
   }
-  const vec total = splat(Real(sum));
+  const vec total = splat(Real(joined(sum)));
   by_vector(0, n, [&](int j, int left) {
     const vec g = load_to(dy + j, left, 0) - exp_of(load_to(y + j, left, 0)) * total;
     store_to(dx + j, load_to(dx + j, left, 0) + g, left);

@@ -68,19 +68,45 @@ static inline doubles halves_in_double(floats v) {
 }
 static inline doubles halves_in_double(doubles v) { return v; }
 
-static inline double sum_of(vec v) {
-  doubles s = halves_in_double(v);
+static inline double joined(doubles s) {
   if constexpr (D > 4) s += turned<4, D>(s);
   if constexpr (D > 2) s += turned<2, D>(s);
   s += turned<1, D>(s);
   return s[0];
 }
+static inline double sum_of(vec v) { return joined(halves_in_double(v)); }
+
 static inline Real largest_of(vec v) {
   if constexpr (L > 8) v = larger(v, turned<8, L>(v));
   if constexpr (L > 4) v = larger(v, turned<4, L>(v));
   if constexpr (L > 2) v = larger(v, turned<2, L>(v));
   v = larger(v, turned<1, L>(v));
   return v[0];
+}
+
+// D numbers from p on, in double
+static inline doubles load_in_double(const float* p) {
+  half_floats half;
+  std::memcpy(&half, p, sizeof half);
+  return __builtin_convertvector(half, doubles);
+}
+static inline doubles load_in_double(const double* p) {
+  doubles v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+// Σ a_j b_j, products and sums in double
+static inline double dot_in_double(const Real* a, const Real* b, int n) {
+  doubles s[2] = {};
+  int j = 0;
+  for (; j + 2 * D <= n; j += 2 * D) {
+    s[0] += load_in_double(a + j) * load_in_double(b + j);
+    s[1] += load_in_double(a + j + D) * load_in_double(b + j + D);
+  }
+  double dot = joined(s[0] + s[1]);
+  for (; j < n; ++j) dot += double(a[j]) * b[j];
+  return dot;
 }
 
 // e^x to 1 unit in the last place, measured in tests/engine/fast_exp_test.cpp.

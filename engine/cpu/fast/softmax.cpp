@@ -15,16 +15,12 @@ void FastCpu::softmax_rows(Mat x, Mat y) {
   });
 }
 
+// Where one weight is nearly 1, dy - y · dy cancels: the dot product is taken in double, and in two parts.
 static void softmax_row_backward(const Real* y, const Real* dy, Real* dx, int n) {
-  double dot = 0;
-  for (int j0 = 0; j0 < n; j0 += kBlock) {
-    vec s{};
-    by_vector(j0, block_end(j0, n), [&](int j, int left) { s += load_to(y + j, left, 0) * load_to(dy + j, left, 0); });
-    dot += sum_of(s);
-  }
-  const vec d = splat(Real(dot));
+  const double dot = dot_in_double(y, dy, n);
+  const vec d = splat(Real(dot)), rest = splat(Real(dot - double(Real(dot))));
   by_vector(0, n, [&](int j, int left) {
-    const vec g = load_to(y + j, left, 0) * (load_to(dy + j, left, 0) - d);
+    const vec g = load_to(y + j, left, 0) * (load_to(dy + j, left, 0) - d - rest);
     store_to(dx + j, load_to(dx + j, left, 0) + g, left);
   });
 }

@@ -33,6 +33,7 @@ static inline void exponentials(const Mat& x, const Mat* y, int i, Exponentials*
     e[k] = {largest == kNone ? 0 : largest, 0};
     m[k] = splat(e[k].m);
   }
+  doubles sum[rows] = {};
   for (int j0 = 0; j0 < n; j0 += kBlock) {
     vec s[rows] = {};
     by_vector(j0, block_end(j0, n), [&](int j, int left) {
@@ -43,8 +44,9 @@ static inline void exponentials(const Mat& x, const Mat* y, int i, Exponentials*
         s[k] += p;
       }
     });
-    for (int k = 0; k < rows; ++k) e[k].sum += sum_of(s[k]);
+    for (int k = 0; k < rows; ++k) sum[k] += halves_in_double(s[k]);
   }
+  for (int k = 0; k < rows; ++k) e[k].sum = joined(sum[k]);
 }
 
 // Three passes over rows while they are in the first cache: the maximum, the exponentials and their sum, the division.
