@@ -27,17 +27,29 @@ struct Rotary {
   double base = 10000;
   int dims = -1;       // how many channels turn, from the left; -1: all
   double spacing = 1;  // L/L' squeezes L' rows into the positions 0 to L
+  int batch = 1;       // sequences, one under the other: each begins at `first`
+  int heads = 1;       // blocks of channels side by side: each is turned like a matrix of its own
 
   int turned(int width) const { return dims < 0 ? width : dims; }
 };
 
-// How attention is cut into tiles of scores, and who sees whom (engine/ops/flash_attention.cpp). n queries, m keys.
+// How attention is cut into tiles of scores, and who sees whom (engine/ops/flash_attention.cpp).
+//
+//   Q: (batch n) x (heads d)      K: (batch m) x (kv_heads d)      V: (batch m) x (kv_heads d_v)
+//   Y: (batch n) x (heads d_v)    L: (batch n) x heads             query head h reads key head h / (heads / kv_heads)
 struct Tiling {
   int queries = 32, keys = 32;  // of one tile; the result does not depend on it
   bool causal = false;          // query i sees the keys up to i + m - n
   Keep keep{};                  // no rows: every pair; one row: the same keys for every query; n rows: any pairs
   double tau = 0;               // how far the running maximum may lag behind before the sums are rescaled
   bool with_L = false;          // the result is [Y | L]
+  int batch = 1, heads = 1, kv_heads = 1;
+  int masks = 1;                // `batch`: keep holds one mask for each sequence, one under the other; 1: the same for all
+
+  Keep keep_of(int sequence) const {
+    const int rows = keep.rows / masks;
+    return {keep.data + (masks > 1 ? std::ptrdiff_t(sequence) * rows * keep.cols : 0), rows, keep.cols};
+  }
 };
 
 struct Backend {
@@ -169,10 +181,11 @@ struct Backend {
   virtual void sparsemax_rows(Mat x, bool decide, Mat support, Mat y) = 0;
   virtual void entmax15_rows(Mat x, bool decide, Mat support, Mat g) = 0;
   virtual void weighted_mean_backward(Mat g, Mat dy, Mat dx) = 0;  // dx_ij += g_ij (dy_ij - Σ_k g_ik dy_ik / Σ_k g_ik)
-  // attention tile by tile. S: scratch for one tile; state: scratch, tile queries x 2; counts: 1 x 2, tiles visited, rescalings
+  // attention tile by tile. S: scratch for one tile; state: scratch, tile queries x 2; counts: 1 x 2, tiles visited and rescalings
+  // (by a kernel that has tiles of its own: those)
   virtual void flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat S, Mat state, Mat Y, Mat L, Mat counts) = 0;
-  // D: n x 1, rowsum(dY ∘ Y) - dL. Adds to dQ, dK, dV; each may be without memory
-  virtual void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat L, Mat D, Mat dY, Mat S, Mat dQ, Mat dK, Mat dV) = 0;
+  // D = rowsum(dY ∘ Y) - dL for each head, as many columns as L. Adds to dQ, dK, dV; each may be without memory, and dL too
+  virtual void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat Y, Mat L, Mat dY, Mat dL, Mat D, Mat S, Mat dQ, Mat dK, Mat dV) = 0;
 
   // selection by a mask: no product, so a NaN that is not taken stays out.   y may be x
   virtual void select(Mat x, Keep keep, Real other, Mat y) = 0;   // y = keep ? x : other

@@ -29,6 +29,10 @@ void require_heads(Shape q, Shape k, Shape v, const Heads& cut) {
 Var multi_head(Var Q, Var K, Var V, const Heads& cut, const Variant& variant) {
   require_heads(Q.shape(), K.shape(), V.shape(), cut);
   Tape& tape = *Q.tape;
+  if (cut.batch * cut.heads > 1 && !cut.weights) {
+    const Var whole = variant.all_heads(Q, K, V, cut);
+    if (whole.tape) return whole.named("heads");
+  }
   const int n = Q.shape().rows / cut.batch, m = K.shape().rows / cut.batch, share = cut.heads / cut.groups();
   const int d = Q.shape().cols / cut.heads, d_k = K.shape().cols / cut.groups(), d_v = V.shape().cols / cut.groups();
   std::vector<Var> sequences, heads;
