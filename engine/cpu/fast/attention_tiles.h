@@ -10,6 +10,7 @@
 
 #include "engine/backend.h"
 #include "engine/cpu/fast/tile.h"
+#include "engine/cpu/fast/transpose_tile.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -91,12 +92,20 @@ static inline bool anything_kept(const HeadTask& h, const Block& b) {
   return false;
 }
 
+// Rows of a head lie far apart, too far for the processor to see them coming.
+static inline void announce(Mat x, int r) {
+  if (r >= x.rows) return;
+  for (int c = 0; c < x.cols; c += 64 / int(sizeof(Real))) __builtin_prefetch(x.data + std::ptrdiff_t(r) * x.ld + c);
+}
+constexpr int kAhead = 8;  // rows
+
 // A product sums 0 · NaN over the pairs that are hidden. So whoever hides pairs asks first.
 static inline bool all_finite(Mat x) {
   vec zeros{};
   Real tail = 0;
   for (int r = 0; r < x.rows; ++r) {
     const Real* row = x.data + std::ptrdiff_t(r) * x.ld;
+    announce(x, r + kAhead);
     int c = 0;
     for (; c + L <= x.cols; c += L) zeros += load(row + c) * splat(0);
     for (; c < x.cols; ++c) tail += row[c] * 0;
@@ -109,21 +118,24 @@ static inline void pack_rows(Mat x, int first, int rows, Real s, Real* to) {
   const int wide = whole(x.cols);
   for (int r = 0; r < rows; ++r, to += wide) {
     const Real* row = x.data + std::ptrdiff_t(first + r) * x.ld;
+    announce(x, first + r + kAhead);
     int c = 0;
     for (; c + L <= x.cols; c += L) store(to + c, load(row + c) * splat(s));
     if (c < x.cols) store(to + c, load_some(row + c, x.cols - c, 0) * splat(s));
   }
 }
 
-// xᵀ in strips of kCols columns, the last one filled up with zeros: the strip of row j of x starts at to + j * x.cols.
+// xᵀ in strips of kCols columns, the last one filled up with zeros to whole vectors: the strip of row j of x starts at to + j * x.cols.
 static inline void pack_transposed(Mat x, int first, int rows, Real* to) {
-  for (int j = 0; j < rows; j += kCols, to += std::ptrdiff_t(kCols) * x.cols) {
-    const int some = least(kCols, rows - j);
+  for (int j = 0; j < rows; j += L) {
+    Real* strip = to + std::ptrdiff_t(j / kCols * kCols) * x.cols + j % kCols;
     const Real* from = x.data + std::ptrdiff_t(first + j) * x.ld;
-    for (int c = 0; c < x.cols; ++c) {
-      for (int q = 0; q < some; ++q) to[c * kCols + q] = from[q * std::ptrdiff_t(x.ld) + c];
-      for (int q = some; q < kCols; ++q) to[c * kCols + q] = 0;
-    }
+    const int some = least(L, rows - j);
+    int c = 0;
+    if (some == L)
+      for (; c + L <= x.cols; c += L) transpose_tile(from + c, x.ld, strip + c * kCols, kCols);
+    for (; c < x.cols; ++c)
+      for (int q = 0; q < L; ++q) strip[c * kCols + q] = q < some ? from[q * std::ptrdiff_t(x.ld) + c] : 0;
   }
 }
 
