@@ -18,6 +18,8 @@ struct FastCpu final : CpuBackend {
   void matmul(Product, Mat a, Mat b, Mat c, bool accumulate) override;
   void softmax_rows(Mat x, Mat y) override;
   void softmax_rows_backward(Mat y, Mat dy, Mat dx) override;
+  void rotate(Mat x, const Rotary&, Mat y) override;
+  void rotate_back(Mat dy, const Rotary&, Mat dx) override;
   void flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat S, Mat state, Mat Y, Mat L, Mat counts) override;
   void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat Y, Mat L, Mat dY, Mat dL, Mat D, Mat S, Mat dQ, Mat dK, Mat dV) override;
 };
