@@ -149,25 +149,25 @@ static inline void scores(const Block& b, int depth, const Real* a, int lda, con
   }
 }
 
-// C += S B
-static inline void add_over_keys(const Block& b, const Real* S, const Real* B, int ldb, int width, Real* c, std::ptrdiff_t ldc) {
-  for (int k = 0; k < width; k += kCols) {
-    const int cols = least(kCols, width - k);
+// C += S B. Rows of B and of C have `wide` numbers, whole vectors.
+static inline void add_over_keys(const Block& b, const Real* S, const Real* B, int wide, Real* c) {
+  for (int k = 0; k < wide; k += kCols) {
+    const int cols = least(kCols, wide - k);
     for (int i = 0; i < b.rows; i += kRows) {
       const int rows = least(kRows, b.rows - i);
-      tile_for(rows, cols)(b.seen(i + rows - 1), {S + i * kTileLd, kTileLd, 1}, B + k, ldb, c + i * ldc + k, ldc, cols, true);
+      tile_for(rows, cols)(b.seen(i + rows - 1), {S + i * kTileLd, kTileLd, 1}, B + k, wide, c + i * wide + k, wide, cols, true);
     }
   }
 }
 
 // C += Sᵀ B
-static inline void add_over_queries(const Block& b, const Real* S, const Real* B, int ldb, int width, Real* c, std::ptrdiff_t ldc) {
-  for (int k = 0; k < width; k += kCols) {
-    const int cols = least(kCols, width - k);
+static inline void add_over_queries(const Block& b, const Real* S, const Real* B, int wide, Real* c) {
+  for (int k = 0; k < wide; k += kCols) {
+    const int cols = least(kCols, wide - k);
     for (int j = 0; j < b.cols; j += kRows) {
       const int first = b.first(j), rows = least(kRows, b.cols - j);
       if (first >= b.rows) break;
-      tile_for(rows, cols)(b.rows - first, {S + first * kTileLd + j, 1, kTileLd}, B + std::ptrdiff_t(first) * ldb + k, ldb, c + j * ldc + k, ldc, cols, true);
+      tile_for(rows, cols)(b.rows - first, {S + first * kTileLd + j, 1, kTileLd}, B + std::ptrdiff_t(first) * wide + k, wide, c + j * wide + k, wide, cols, true);
     }
   }
 }

@@ -78,7 +78,7 @@ static void attend_block(const HeadTask& h, int i, const Real* keys, const Real*
       hide(h, b, r, end, S + r * kTileLd);
       counts.rescalings += absorb(S + r * kTileLd, end, state, r);
     }
-    add_over_keys(b, S, values + std::ptrdiff_t(j) * wide_v, wide_v, wide_v, state.acc, wide_v);
+    add_over_keys(b, S, values + std::ptrdiff_t(j) * wide_v, wide_v, state.acc);
   }
   for (int r = 0; r < rows; ++r) finish(state, r, h.V.cols, Y.row(i + r), L_.row(i + r));
 }

@@ -14,8 +14,8 @@ namespace GLASS_VECTOR {
 //   per tile of keys Kᵀ, Vᵀ and scale · K packed
 //   per tile         P = e^(Q Kᵀ - L)   dE = P ∘ (dY Vᵀ - D)      dV += Pᵀ dY   dK += dEᵀ Q   dQ += dE K      two, then three products
 //
-// The scale is in the packed Q and K, so dE is not multiplied by it. Keys are the outer loop: what is added to again and again,
-// dK and dV of one tile, stays near.
+// The scale is in the packed Q and K, so dE is not multiplied by it. Sums that are added to again and again, dQ of the head, dK and
+// dV of a tile of keys, run in scratch: there their rows lie side by side.
 
 namespace {
 struct Gradients {  // of one head; each may be without memory
@@ -25,18 +25,36 @@ struct Packed {
   Real *q, *dy, *L, *D;         // of all queries
   Real *k, *k_strips, *v_strips;  // of one tile of keys
   Real *P, *dE;                 // tiles; dE holds dP at first
+  Real *dQ, *dK, *dV;           // sums: of the head, of the tile of keys
 };
 }  // namespace
 
 static std::size_t head_scratch(int n, int d, int d_v) {
-  return std::size_t(n) * (whole(d) + whole(d_v) + 2) + std::size_t(kKeys + kCols) * (d + d_v) + std::size_t(kKeys) * whole(d) +
-         2 * std::size_t(kQueries) * kTileLd + 9 * 16;
+  return std::size_t(n) * (2 * whole(d) + whole(d_v) + 2) + std::size_t(kKeys + kCols) * (d + d_v) + std::size_t(kKeys) * (2 * whole(d) + whole(d_v)) +
+         2 * std::size_t(kQueries) * kTileLd + 12 * 16;
 }
 
 static Packed divide(Real* next, int n, int d, int d_v) {
-  const std::size_t rows = std::size_t(n), keys = kKeys + kCols;
-  return {take(next, rows * whole(d)), take(next, rows * whole(d_v)), take(next, rows), take(next, rows), take(next, kKeys * std::size_t(whole(d))),
-          take(next, keys * d), take(next, keys * d_v), take(next, std::size_t(kQueries) * kTileLd), take(next, std::size_t(kQueries) * kTileLd)};
+  const std::size_t rows = std::size_t(n), keys = kKeys + kCols, wide = std::size_t(whole(d)), wide_v = std::size_t(whole(d_v));
+  return {take(next, rows * wide), take(next, rows * wide_v), take(next, rows), take(next, rows), take(next, kKeys * wide),
+          take(next, keys * d), take(next, keys * d_v), take(next, std::size_t(kQueries) * kTileLd), take(next, std::size_t(kQueries) * kTileLd),
+          take(next, rows * wide), take(next, kKeys * wide), take(next, kKeys * wide_v)};
+}
+
+static void clear(Real* p, int n) {
+  for (int i = 0; i < n; ++i) p[i] = 0;
+}
+
+// Rows first, first + 1, ... of x += the sums.
+static void add_rows(const Real* sums, int rows, int first, Mat x) {
+  const int wide = whole(x.cols);
+  for (int r = 0; r < rows; ++r, sums += wide) {
+    Real* to = x.row(first + r);
+    announce(x, first + r + kAhead);
+    int c = 0;
+    for (; c + L <= x.cols; c += L) store(to + c, load(to + c) + load(sums + c));
+    for (; c < x.cols; ++c) to[c] += sums[c];
+  }
 }
 
 // L and D of every query. A query that sees nothing has L = -inf; any number will do for it.
@@ -66,11 +84,14 @@ static void weights(Real* s, Real* g, int end, Real L_i, Real D_i) {
 static void head_backward(const HeadTask& h, const Packed& at, const Gradients& to) {
   const int d = h.Q.cols, d_v = h.V.cols, wide = whole(d), wide_v = whole(d_v), n = h.Q.rows, m = h.K.rows;
   const bool want_dE = to.dQ.data || to.dK.data;
+  clear(at.dQ, n * wide);
   for (int j = 0; j < m; j += kKeys) {
     const int keys = least(kKeys, m - j);
     pack_transposed(h.K, j, keys, at.k_strips);
     if (want_dE) pack_transposed(h.V, j, keys, at.v_strips);
     if (to.dQ.data) pack_rows(h.K, j, keys, h.scale, at.k);
+    clear(at.dK, keys * wide);
+    clear(at.dV, keys * wide_v);
     for (int i = 0; i < n; i += kQueries) {
       const Block b = h.block(i, j);
       if (b.seen(b.rows - 1) == 0 || !anything_kept(h, b)) continue;
@@ -83,11 +104,14 @@ static void head_backward(const HeadTask& h, const Packed& at, const Gradients& 
         hide(h, b, r, end, at.P + r * kTileLd);
         weights(at.P + r * kTileLd, at.dE + r * kTileLd, end, at.L[i + r], at.D[i + r]);
       }
-      if (to.dV.data) add_over_queries(b, at.P, dy, wide_v, d_v, to.dV.row(j), to.dV.ld);
-      if (to.dK.data) add_over_queries(b, at.dE, q, wide, d, to.dK.row(j), to.dK.ld);
-      if (to.dQ.data) add_over_keys(b, at.dE, at.k, wide, d, to.dQ.row(i), to.dQ.ld);
+      if (to.dV.data) add_over_queries(b, at.P, dy, wide_v, at.dV);
+      if (to.dK.data) add_over_queries(b, at.dE, q, wide, at.dK);
+      if (to.dQ.data) add_over_keys(b, at.dE, at.k, wide, at.dQ + std::ptrdiff_t(i) * wide);
     }
+    if (to.dK.data) add_rows(at.dK, keys, j, to.dK);
+    if (to.dV.data) add_rows(at.dV, keys, j, to.dV);
   }
+  if (to.dQ.data) add_rows(at.dQ, n, 0, to.dQ);
 }
 
 void FastCpu::flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling& t, Mat Y, Mat L_, Mat dY, Mat dL, Mat D, Mat S, Mat dQ, Mat dK, Mat dV) {
