@@ -40,6 +40,11 @@ struct Tiling {
   bool with_L = false;          // the result is [Y | L]
 };
 
+// One update of AdamW (layers/optim/adamw.h). correct1 = 1 - β₁ᵗ, correct2 = 1 - β₂ᵗ, keep = 1 - rate · decay.
+struct AdamWStep {
+  double rate, keep, beta1, beta2, eps, correct1, correct2;
+};
+
 struct Backend {
   virtual const char* name() const = 0;
   virtual ~Backend();
@@ -60,7 +65,7 @@ struct Backend {
   virtual void sub(Mat a, Mat b, Mat y) = 0;
   virtual void mul(Mat a, Mat b, Mat y) = 0;
   virtual void div(Mat a, Mat b, Mat y) = 0;
-  virtual void scale(Mat x, Real s, Mat y) = 0;     // y = s x
+  virtual void scale(Mat x, Real s, Mat y) = 0;     // y = s x     y may be x
   virtual void map(Function f, Mat x, Mat y) = 0;       // y = f(x)
   virtual void map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx) = 0;  // dx += dy ∘ f'(x), 0 where dy is 0
   virtual void add_scaled(Real s, Mat x, Mat y) = 0;    // y += s x
@@ -188,6 +193,9 @@ struct Backend {
   // rows of a table by index
   virtual void gather_rows(Mat table, Ints ids, Mat y) = 0;       // y_i = table_(ids_i)
   virtual void scatter_rows(Mat dy, Ints ids, Mat dtable) = 0;    // dtable_(ids_i) += dy_i
+
+  // the optimiser: m ← β₁ m + (1 - β₁) g, v ← β₂ v + (1 - β₂) g², w ← keep w - rate m̂ / (√v̂ + eps)
+  virtual void adamw(Mat g, const AdamWStep&, Mat m, Mat v, Mat w) = 0;
 
   // pairs of channels turned by their position: (a, b) becomes (a cos - b sin, a sin + b cos); the other channels stay
   virtual void rotate(Mat x, const Rotary&, Mat y) = 0;           // y = x, turned

@@ -55,17 +55,26 @@ Matrix::Matrix(Mat values, Backend* home) : Matrix(values.shape(), home) { home_
 
 Matrix::Matrix(const Matrix& other) : Matrix(other.shape(), other.home_) { home_->copy(other.view_, view_); }
 
+Matrix Matrix::lent(Mat memory, Backend& home) {
+  Matrix m;
+  m.home_ = &home;
+  m.view_ = memory;
+  m.owns_ = false;
+  return m;
+}
+
 Matrix::Matrix(Matrix&& other) noexcept
-    : home_(std::exchange(other.home_, nullptr)), view_(std::exchange(other.view_, {})) {}
+    : home_(std::exchange(other.home_, nullptr)), view_(std::exchange(other.view_, {})), owns_(std::exchange(other.owns_, true)) {}
 
 Matrix& Matrix::operator=(Matrix other) noexcept {
   std::swap(home_, other.home_);
   std::swap(view_, other.view_);
+  std::swap(owns_, other.owns_);
   return *this;
 }
 
 Matrix::~Matrix() {
-  if (home_) home_->free(view_.data);
+  if (home_ && owns_) home_->free(view_.data);
 }
 
 }  // namespace GLASS_PRECISION

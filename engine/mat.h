@@ -63,7 +63,8 @@ class Matrix {
   explicit Matrix(Shape, Backend* home = nullptr);  // zeros; nullptr: the CPU
   Matrix(std::initializer_list<std::initializer_list<double>> rows);  // {{1, 2}, {3, 4}}
   explicit Matrix(Mat values, Backend* home = nullptr);               // copies a view that the host can read
-  Matrix(const Matrix&);
+  static Matrix lent(Mat memory, Backend& home);  // a part of memory that someone else owns, for as long as that lives
+  Matrix(const Matrix&);                          // a copy owns its memory, whatever it is a copy of
   Matrix(Matrix&&) noexcept;
   Matrix& operator=(Matrix) noexcept;
   ~Matrix();
@@ -79,6 +80,7 @@ class Matrix {
  private:
   Backend* home_ = nullptr;
   Mat view_;
+  bool owns_ = true;
 };
 
 }  // namespace GLASS_PRECISION

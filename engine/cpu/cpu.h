@@ -114,6 +114,7 @@ struct CpuBackend : Backend {
   void add_seen(Mat dy, Keep keep, Mat dx) override;
   void gather_rows(Mat table, Ints ids, Mat y) override;
   void scatter_rows(Mat dy, Ints ids, Mat dtable) override;
+  void adamw(Mat g, const AdamWStep&, Mat m, Mat v, Mat w) override;
   void rotate(Mat x, const Rotary&, Mat y) override;
   void rotate_back(Mat dy, const Rotary&, Mat dx) override;
   void pair_dots(Mat a, Mat b, PairList, Real s, Mat e) override;

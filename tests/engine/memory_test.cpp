@@ -9,6 +9,10 @@
 #include "engine/ops.h"
 #include "layers/attention/self_attention.h"
 #include "layers/embedding.h"
+#include "layers/optim/adamw.h"
+#include "layers/optim/clip.h"
+#include "layers/optim/schedule.h"
+#include "layers/optim/sgd.h"
 #include "tests/catch.h"
 #include "tests/compare.h"
 
@@ -114,6 +118,27 @@ TEST_CASE("after the first training step the heap is not called again") {
     CHECK(calls == 0);
     CHECK(last < 0.9 * first);  // it did learn
   }
+}
+
+TEST_CASE("clipping, a schedule and an optimiser's step make no heap call") {
+  Model model;
+  AdamW adam(model.store, 0.1);
+  Sgd sgd(model.store, 0.1, 0.9, true);
+  const WarmupCosine cosine{0.1, 3, 10};
+  const Noam noam{64, 5};
+  for (Param& p : model.store.all) p.grad.home()->fill(p.grad, 1);
+  const long before = heap_calls;
+  for (long t = 1; t <= 5; ++t) {
+    clip_by_norm(model.store, 0.5);
+    adam.rate = cosine(t);
+    adam.step();
+    sgd.rate = noam(t);
+    sgd.step();
+    model.store.zero_grad();
+    model.store.all[0].grad.home()->fill(model.store.all[0].grad, 2);
+  }
+  const long calls = heap_calls - before;
+  CHECK(calls == 0);
 }
 
 TEST_CASE("a replay and a second sweep make no heap call") {
