@@ -30,6 +30,7 @@ static void transpose_all(Mat x, Mat y) {
     for (int i = first * kSquare; i < last * kSquare && i < y.rows; i += kSquare)
       for (int j = 0; j < y.cols; j += kSquare) {
         const int m = y.rows - i, n = y.cols - j;
+        for (int q = kSquare; q < 2 * kSquare && q < n; ++q) __builtin_prefetch(x.row(j + q) + i);  // no processor guesses these
         if (m >= kSquare && n >= kSquare) transpose_square<add>(x, y, i, j, kSquare, kSquare);
         else transpose_square<add>(x, y, i, j, m < kSquare ? m : kSquare, n < kSquare ? n : kSquare);
       }

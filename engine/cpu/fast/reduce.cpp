@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstring>
 
 #include "engine/cpu/fast/each.h"
 #include "engine/cpu/fast/fast.h"
@@ -86,36 +87,37 @@ static void row_sums(Real s, Mat a, Mat b, Mat y) {
 void FastCpu::add_row_sums(Real s, Mat x, Mat y) { row_sums<Of::numbers>(s, x, x, y); }
 void FastCpu::add_row_dots(Mat a, Mat b, Mat y) { row_sums<Of::products>(1, a, b, y); }
 
-// Columns: the sums of a strip of columns stay in registers while the rows of a part go by, so nothing is transposed and every
-// number is read once. Parts are ranges of rows, sums: parts x C.
-static constexpr int kStrip = kSide * W;
-
+// Columns: the rows of a part are added to C sums, four rows at a time, so nothing is transposed, memory is read in order, and the
+// sums stay in the first cache. A part is a range of rows; sums: parts x C.
 template <Of of>
-static void strip_sums(Mat a, Mat b, std::ptrdiff_t from, std::ptrdiff_t to, int j, double* sums) {
-  const int left = a.cols - j;
-  wide sum[kSide] = {};
-  if (left >= kStrip) {
-    for (std::ptrdiff_t i = from; i < to; ++i) {
-#pragma GCC unroll 4
-      for (int q = 0; q < kSide; ++q) sum[q] += term<of>(a.row(int(i)) + j + q * W, b.row(int(i)) + j + q * W);
+static void sums_of_rows(Mat a, Mat b, int from, int to, double* sums) {
+  for (int j = 0; j < a.cols; ++j) sums[j] = 0;
+  for (int i = from; i < to; i += 4) {
+    const Real *p[4], *q[4];
+    const int rows = to - i < 4 ? to - i : 4;
+    for (int r = 0; r < rows; ++r) p[r] = a.row(i + r), q[r] = b.row(i + r);
+    int j = 0;
+    if (rows == 4) {
+      for (; j + W <= a.cols; j += W) {
+        wide s;
+        std::memcpy(&s, sums + j, sizeof s);
+        s += (term<of>(p[0] + j, q[0] + j) + term<of>(p[1] + j, q[1] + j)) + (term<of>(p[2] + j, q[2] + j) + term<of>(p[3] + j, q[3] + j));
+        std::memcpy(sums + j, &s, sizeof s);
+      }
     }
-    for (int q = 0; q < kSide; ++q)
-      for (int k = 0; k < W; ++k) sums[j + q * W + k] = sum[q][k];
-    return;
+    for (; j < a.cols; ++j)
+      for (int r = 0; r < rows; ++r) sums[j] += one_term<of>(p[r] + j, q[r] + j);
   }
-  for (int k = j; k < a.cols; ++k) sums[k] = 0;
-  for (std::ptrdiff_t i = from; i < to; ++i)
-    for (int k = j; k < a.cols; ++k) sums[k] += one_term<of>(a.row(int(i)) + k, b.row(int(i)) + k);
 }
 
 template <Of of>
 static void col_sums(Real s, Mat a, Mat b, Mat y) {
-  const int parts = parts_of(a.rows, 64), strips = (a.cols + kStrip - 1) / kStrip;
+  const int parts = parts_of(a.rows, 64);
   double* sums = reinterpret_cast<double*>(thread_scratch(std::size_t(parts) * std::size_t(a.cols) * sizeof(double) / sizeof(Real)));
-  share(parts * strips, 2.0 * double(a.rows) * a.cols / (parts * strips), [&](int first, int last) {
-    for (int item = first; item < last; ++item) {
-      const std::ptrdiff_t p = item / strips, rows = a.rows;
-      strip_sums<of>(a, b, rows * p / parts, rows * (p + 1) / parts, item % strips * kStrip, sums + p * a.cols);
+  share(parts, 2.0 * double(a.rows) * a.cols / parts, [&](int first, int last) {
+    for (int p = first; p < last; ++p) {
+      const std::ptrdiff_t rows = a.rows;
+      sums_of_rows<of>(a, b, int(rows * p / parts), int(rows * (p + 1) / parts), sums + std::ptrdiff_t(p) * a.cols);
     }
   });
   for (int j = 0; j < a.cols; ++j) {
