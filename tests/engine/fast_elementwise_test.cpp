@@ -190,7 +190,7 @@ TEST_CASE("fast kernels give the same bits for any number of threads") {
   for (int bytes : {16, 32, 64}) {
     Backend* be = fast_cpu(bytes);
     if (!be) continue;
-    for (Shape s : {Shape{701, 611}, Shape{3, 140001}, Shape{140003, 3}})
+    for (Shape s : {Shape{101, 2111}, Shape{3, 70001}, Shape{70003, 3}})
       for (int gap : {0, 5}) {
         Trial trial(s.rows, s.cols, gap);
         set_threads(1);
@@ -204,7 +204,7 @@ TEST_CASE("fast kernels give the same bits for any number of threads") {
           }
         }
         set_threads(0);
-        if (bytes == 64 || s.rows == 701) check_all(*be, trial, true);
+        if (s.rows == 101) check_all(*be, trial, true);
       }
   }
 }
