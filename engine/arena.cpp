@@ -5,27 +5,24 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-static constexpr std::size_t kBlock = 1 << 20;  // 1 MiB
+static constexpr std::size_t kLeast = 1 << 20, kMost = 64 << 20;  // 1 MiB is enough for a lesson
 
 Arena::~Arena() {
   for (Block& b : all_) home_.free(b.data);
 }
 
-void* Arena::take(std::size_t bytes, std::size_t align) {
-  used_ = (used_ + align - 1) & ~(align - 1);
-  while (block_ < all_.size() && (used_ > all_[block_].size || all_[block_].size - used_ < bytes)) {
-    ++block_;
-    used_ = 0;
-  }
-  if (block_ == all_.size()) {
-    const std::size_t size = std::max(kBlock, bytes);
-    all_.reserve(all_.size() + 1);  // so that push_back cannot throw and leak the block
+std::size_t Arena::next_block(std::size_t bytes) {
+  std::size_t b = all_.empty() ? 0 : block_ + 1, total = 0;
+  while (b < all_.size() && all_[b].size < bytes) ++b;
+  if (b == all_.size()) {
+    for (const Block& old : all_) total += old.size;
+    const std::size_t size = std::max(bytes, std::clamp(total, kLeast, kMost));  // doubles: a large model has few blocks
+    all_.reserve(b + 1);  // so that push_back cannot throw and leak the block
     all_.push_back({static_cast<char*>(home_.alloc(size)), size});
   }
-  void* p = all_[block_].data + used_;
-  used_ += bytes;
-  taken_ += bytes;
-  return p;
+  block_ = b;
+  now_ = all_[b];
+  return 0;
 }
 
 void Arena::rewind(Mark to) {
@@ -38,6 +35,7 @@ void Arena::rewind(Mark to) {
   block_ = to.block;
   used_ = to.used;
   taken_ = to.taken;
+  if (!all_.empty()) now_ = all_[block_];
 }
 
 }  // namespace GLASS_PRECISION

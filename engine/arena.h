@@ -24,7 +24,13 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  void* take(std::size_t bytes, std::size_t align);  // align: a power of two up to 64
+  void* take(std::size_t bytes, std::size_t align) {  // align: a power of two up to 64
+    std::size_t at = (used_ + align - 1) & ~(align - 1);
+    if (at + bytes > now_.size || !now_.data) at = next_block(bytes);
+    used_ = at + bytes;
+    taken_ += bytes;
+    return now_.data + at;
+  }
   Mark mark() const { return {block_, used_, taken_}; }
   std::size_t taken() const { return taken_; }  // bytes asked for and not given back
   void rewind(Mark);              // debug builds fill what is given back with NaN
@@ -32,11 +38,14 @@ class Arena {
 
  private:
   struct Block {
-    char* data;
-    std::size_t size;
+    char* data = nullptr;
+    std::size_t size = 0;
   };
+  std::size_t next_block(std::size_t bytes);  // the next one with so much room, or a new one; where it is free: at 0
+
   Backend& home_;
   std::vector<Block> all_;
+  Block now_;  // all_[block_], once there is one
   std::size_t block_ = 0, used_ = 0, taken_ = 0;
 };
 

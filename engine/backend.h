@@ -27,17 +27,34 @@ struct Rotary {
   double base = 10000;
   int dims = -1;       // how many channels turn, from the left; -1: all
   double spacing = 1;  // L/L' squeezes L' rows into the positions 0 to L
+  int batch = 1;       // sequences, one under the other: each begins at `first`
+  int heads = 1;       // blocks of channels side by side: each is turned like a matrix of its own
 
   int turned(int width) const { return dims < 0 ? width : dims; }
 };
 
-// How attention is cut into tiles of scores, and who sees whom (engine/ops/flash_attention.cpp). n queries, m keys.
+// How attention is cut into tiles of scores, and who sees whom (engine/ops/flash_attention.cpp).
+//
+//   Q: (batch n) x (heads d)      K: (batch m) x (kv_heads d)      V: (batch m) x (kv_heads d_v)
+//   Y: (batch n) x (heads d_v)    L: (batch n) x heads             query head h reads key head h / (heads / kv_heads)
 struct Tiling {
   int queries = 32, keys = 32;  // of one tile; the result does not depend on it
   bool causal = false;          // query i sees the keys up to i + m - n
   Keep keep{};                  // no rows: every pair; one row: the same keys for every query; n rows: any pairs
   double tau = 0;               // how far the running maximum may lag behind before the sums are rescaled
   bool with_L = false;          // the result is [Y | L]
+  int batch = 1, heads = 1, kv_heads = 1;
+  int masks = 1;                // `batch`: keep holds one mask for each sequence, one under the other; 1: the same for all
+
+  Keep keep_of(int sequence) const {
+    const int rows = keep.rows / masks;
+    return {keep.data + (masks > 1 ? std::ptrdiff_t(sequence) * rows * keep.cols : 0), rows, keep.cols};
+  }
+};
+
+// One update of AdamW (layers/optim/adamw.h). correct1 = 1 - β₁ᵗ, correct2 = 1 - β₂ᵗ, keep = 1 - rate · decay.
+struct AdamWStep {
+  double rate, keep, beta1, beta2, eps, correct1, correct2;
 };
 
 struct Backend {
@@ -60,7 +77,7 @@ struct Backend {
   virtual void sub(Mat a, Mat b, Mat y) = 0;
   virtual void mul(Mat a, Mat b, Mat y) = 0;
   virtual void div(Mat a, Mat b, Mat y) = 0;
-  virtual void scale(Mat x, Real s, Mat y) = 0;     // y = s x
+  virtual void scale(Mat x, Real s, Mat y) = 0;     // y = s x     y may be x
   virtual void map(Function f, Mat x, Mat y) = 0;       // y = f(x)
   virtual void map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx) = 0;  // dx += dy ∘ f'(x), 0 where dy is 0
   virtual void add_scaled(Real s, Mat x, Mat y) = 0;    // y += s x
@@ -170,10 +187,11 @@ struct Backend {
   virtual void sparsemax_rows(Mat x, bool decide, Mat support, Mat y) = 0;
   virtual void entmax15_rows(Mat x, bool decide, Mat support, Mat g) = 0;
   virtual void weighted_mean_backward(Mat g, Mat dy, Mat dx) = 0;  // dx_ij += g_ij (dy_ij - Σ_k g_ik dy_ik / Σ_k g_ik)
-  // attention tile by tile. S: scratch for one tile; state: scratch, tile queries x 2; counts: 1 x 2, tiles visited, rescalings
+  // attention tile by tile. S: scratch for one tile; state: scratch, tile queries x 2; counts: 1 x 2, tiles visited and rescalings
+  // (by a kernel that has tiles of its own: those)
   virtual void flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat S, Mat state, Mat Y, Mat L, Mat counts) = 0;
-  // D: n x 1, rowsum(dY ∘ Y) - dL. Adds to dQ, dK, dV; each may be without memory
-  virtual void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat L, Mat D, Mat dY, Mat S, Mat dQ, Mat dK, Mat dV) = 0;
+  // D = rowsum(dY ∘ Y) - dL for each head, as many columns as L. Adds to dQ, dK, dV; each may be without memory, and dL too
+  virtual void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat Y, Mat L, Mat dY, Mat dL, Mat D, Mat S, Mat dQ, Mat dK, Mat dV) = 0;
 
   // selection by a mask: no product, so a NaN that is not taken stays out.   y may be x
   virtual void select(Mat x, Keep keep, Real other, Mat y) = 0;   // y = keep ? x : other
@@ -189,6 +207,9 @@ struct Backend {
   // rows of a table by index
   virtual void gather_rows(Mat table, Ints ids, Mat y) = 0;       // y_i = table_(ids_i)
   virtual void scatter_rows(Mat dy, Ints ids, Mat dtable) = 0;    // dtable_(ids_i) += dy_i
+
+  // the optimiser: m ← β₁ m + (1 - β₁) g, v ← β₂ v + (1 - β₂) g², w ← keep w - rate m̂ / (√v̂ + eps)
+  virtual void adamw(Mat g, const AdamWStep&, Mat m, Mat v, Mat w) = 0;
 
   // pairs of channels turned by their position: (a, b) becomes (a cos - b sin, a sin + b cos); the other channels stay
   virtual void rotate(Mat x, const Rotary&, Mat y) = 0;           // y = x, turned

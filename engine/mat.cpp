@@ -1,6 +1,5 @@
 #include "engine/mat.h"
 
-#include <cstdint>
 #include <utility>
 
 #include "engine/backend.h"
@@ -9,15 +8,9 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-std::ptrdiff_t count(Shape s) {
-  if (s.rows < 0 || s.cols < 0) {
-    throw ShapeError("a matrix cannot be " + to_text(s.rows, s.cols) + ": sizes are 0 or more");
-  }
-  const std::ptrdiff_t n = std::ptrdiff_t(s.rows) * s.cols;  // two ints always fit in 64 bits
-  if (n > PTRDIFF_MAX / std::ptrdiff_t(sizeof(Real))) {
-    throw ShapeError("a matrix of " + to_text(s.rows, s.cols) + " does not fit in memory");
-  }
-  return n;
+void size_error(Shape s) {
+  if (s.rows < 0 || s.cols < 0) throw ShapeError("a matrix cannot be " + to_text(s.rows, s.cols) + ": sizes are 0 or more");
+  throw ShapeError("a matrix of " + to_text(s.rows, s.cols) + " does not fit in memory");
 }
 
 void index_error(int r, int c, int rows, int cols) {
@@ -55,17 +48,26 @@ Matrix::Matrix(Mat values, Backend* home) : Matrix(values.shape(), home) { home_
 
 Matrix::Matrix(const Matrix& other) : Matrix(other.shape(), other.home_) { home_->copy(other.view_, view_); }
 
+Matrix Matrix::lent(Mat memory, Backend& home) {
+  Matrix m;
+  m.home_ = &home;
+  m.view_ = memory;
+  m.owns_ = false;
+  return m;
+}
+
 Matrix::Matrix(Matrix&& other) noexcept
-    : home_(std::exchange(other.home_, nullptr)), view_(std::exchange(other.view_, {})) {}
+    : home_(std::exchange(other.home_, nullptr)), view_(std::exchange(other.view_, {})), owns_(std::exchange(other.owns_, true)) {}
 
 Matrix& Matrix::operator=(Matrix other) noexcept {
   std::swap(home_, other.home_);
   std::swap(view_, other.view_);
+  std::swap(owns_, other.owns_);
   return *this;
 }
 
 Matrix::~Matrix() {
-  if (home_) home_->free(view_.data);
+  if (home_ && owns_) home_->free(view_.data);
 }
 
 }  // namespace GLASS_PRECISION

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 
 #include "engine/real.h"
@@ -22,7 +23,12 @@ struct Shape {
   friend bool operator==(Shape, Shape) = default;
 };
 
-std::ptrdiff_t count(Shape);  // rows * cols; throws ShapeError if negative or too large for memory
+[[noreturn]] void size_error(Shape);
+inline std::ptrdiff_t count(Shape s) {  // rows * cols; throws ShapeError if negative or too large for memory
+  const std::ptrdiff_t n = std::ptrdiff_t(s.rows) * s.cols;  // two ints always fit in 64 bits
+  if (s.rows < 0 || s.cols < 0 || n > PTRDIFF_MAX / std::ptrdiff_t(sizeof(Real))) size_error(s);
+  return n;
+}
 
 [[noreturn]] void index_error(int r, int c, int rows, int cols);
 
@@ -63,7 +69,8 @@ class Matrix {
   explicit Matrix(Shape, Backend* home = nullptr);  // zeros; nullptr: the CPU
   Matrix(std::initializer_list<std::initializer_list<double>> rows);  // {{1, 2}, {3, 4}}
   explicit Matrix(Mat values, Backend* home = nullptr);               // copies a view that the host can read
-  Matrix(const Matrix&);
+  static Matrix lent(Mat memory, Backend& home);  // a part of memory that someone else owns, for as long as that lives
+  Matrix(const Matrix&);                          // a copy owns its memory, whatever it is a copy of
   Matrix(Matrix&&) noexcept;
   Matrix& operator=(Matrix) noexcept;
   ~Matrix();
@@ -79,6 +86,7 @@ class Matrix {
  private:
   Backend* home_ = nullptr;
   Mat view_;
+  bool owns_ = true;
 };
 
 }  // namespace GLASS_PRECISION

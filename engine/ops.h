@@ -124,8 +124,9 @@ Var causal_sums(Var a, Var b, Var V, int lag = 0, Where where = {});  // a: n x 
 // row t: [a_t S | a_t·z], S = Σ_j b_j v_jᵀ and z = Σ_j b_j over j <= t + m - n - lag; no n x m matrix.  Backward: see the file.
 Var flash_attention(Var Q, Var K, Var V, double scale, const Tiling& = {}, Where where = {});
 // The same Y, tile by tile: no n x m matrix is ever there. With tiling.with_L: [Y | L], L_i = ln Σ_j e^(E_ij), n x (d_v + 1).
+// All heads of all sequences at once, too: tiling.batch, .heads, .kv_heads, and the shapes in engine/backend.h.
 struct FlashFields {
-  Mat L, D;  // n x 1; D after backward
+  Mat L, D;  // n x 1, a column for each head; D after backward
   int tiles, rescalings;
 };
 FlashFields flash_fields(Var y);  // what flash_attention(...) kept, and counted in its last forward

@@ -1,67 +1,73 @@
 // Recording, views, memory and replay. The way back is in tape_backward.cpp, handles and their errors in var.cpp.
 #include "engine/tape.h"
 
-#include <cstdio>
-#include <cstring>
-
 #include "engine/params.h"
+#include "engine/profile.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
 Tape::Tape(Backend& backend) : be(backend), ops_(cpu_backend()), values_(backend), grads_(backend) {
 #ifdef NDEBUG
-  watch_nonfinite = false;
+  watch_nonfinite = zero_first = false;
 #else
-  watch_nonfinite = true;
+  watch_nonfinite = zero_first = true;
 #endif
+  make_room(4);
 }
 
 // ---------------------------------------------------------------------------------- recording
 
-Var Tape::push(const Node& line, Where where) {
-  nodes.push_back(line);
-  Node& n = nodes.back();
-  n.where = where;
+Node& Tape::push(const char* op, Where where) {
+  if (nodes.size() >= gone_.capacity()) gone_.reserve(2 * nodes.size() + 32);  // now, so that rewind_to() makes no heap call
+  Node& n = nodes.emplace_back(op, where);
   n.scope = scope;
   n.age = age;
-  gone_.reserve(nodes.capacity());  // now, so that rewind_to() makes no heap call
-  return {this, int(nodes.size()) - 1, age};
+  return n;
+}
+
+void Tape::make_room(int n_in) {  // for what step() hands out
+  x_.resize(std::size_t(n_in));
+  dx_.resize(std::size_t(n_in));
+  adds_ = std::make_unique<bool[]>(std::size_t(n_in));
 }
 
 Var Tape::append(Op* op, Shape out, const Var* in, int n_in, Where where) {
-  Node n;
-  n.op = op->name();
-  n.rule = op;
-  n.n_in = n_in;
+  if (n_in > int(x_.size())) make_room(n_in);
+  const char* name = op->name();
   int* ids = static_cast<int*>(ops_.take(std::size_t(n_in) * sizeof(int), alignof(int)));
-  n.in = ids;
+  bool needs_grad = false;
   for (int i = 0; i < n_in; ++i) {
-    check(in[i], n.op);
+    check(in[i], name);
     ids[i] = in[i].id;
-    n.needs_grad |= nodes[std::size_t(in[i].id)].needs_grad;
+    needs_grad |= nodes[std::size_t(in[i].id)].needs_grad;
   }
-  n.needs_grad &= recording;
-  n.value = scratch(out);
-  const Var y = push(n, where);
+  Real* data = carve(values_, out);
+  Node& n = push(name, where);
+  n.rule = op;
+  n.in = ids;
+  n.n_in = n_in;
+  n.needs_grad = needs_grad && recording;
+  n.value = {data, out.rows, out.cols, out.cols};
 
+  const Var y = last();
   Step s = step(y.id);
   s.decide = true;
-  op->forward(s);
+  profile ? profile->forward(*op, s) : op->forward(s);
   if (watch_nonfinite) inspect(y.id);
   return y;
 }
 
 Var Tape::append_leaf(const char* op, Mat values, const char* name, bool needs_grad, Where where) {
-  Node n;
-  n.op = op;
-  n.name = intern(name);
-  n.value = scratch(values.shape());
-  be.from_host(values, n.value);
+  const Mat mine = scratch(values.shape());
+  be.from_host(values, mine);
+  name = intern(name);
+  Node& n = push(op, where);
+  n.name = name;
+  n.value = mine;
   n.needs_grad = needs_grad && recording;
-  const Var leaf = push(n, where);
-  if (watch_nonfinite) inspect(leaf.id);
-  return leaf;
+  if (watch_nonfinite) inspect(last().id);
+  return last();
 }
 
 Var Tape::input(Mat values, const char* name, Where where) { return append_leaf("input", values, name, true, where); }
@@ -71,100 +77,46 @@ Var Tape::constant(Mat values, const char* name, Where where) {
 }
 
 Var Tape::use(Param& p, Where where) {
-  Node n;
-  n.op = "param";
-  n.name = intern(p.name.c_str());
+  const char* name = intern(p.name.c_str());
+  Node& n = push("param", where);
+  n.name = name;
   n.value = p.value;
   n.needs_grad = recording;
+  n.own_grad = false;
   n.param = &p;
   n.version = p.version;
-  const Var leaf = push(n, where);
-  if (watch_nonfinite) inspect(leaf.id);
-  return leaf;
-}
-
-Var Tape::borrow(Mat value, Mat grad, const char* name, Where where) {
-  Node n;
-  n.op = "borrowed";
-  n.name = intern(name);
-  n.value = value;
-  n.needs_grad = grad.data && recording;
-  n.lent = new (ops_.take(sizeof(Mat), alignof(Mat))) Mat(grad);
-  return push(n, where);
+  if (watch_nonfinite) inspect(last().id);
+  return last();
 }
 
 Var Tape::view(Var of, int r0, int c0, int nr, int nc, Where where) {
   check(of, "view");
+  const Mat block = nodes[std::size_t(of.id)].value.block(r0, c0, nr, nc);
+  int* id = static_cast<int*>(ops_.take(sizeof(int), alignof(int)));
+  *id = of.id;
+  Node& n = push("view", where);
   const Node& parent = nodes[std::size_t(of.id)];
-  Node n;
-  n.op = "view";
-  n.value = parent.value.block(r0, c0, nr, nc);
-  int* ids = static_cast<int*>(ops_.take(sizeof(int), alignof(int)));
-  *ids = of.id;
-  n.in = ids;
+  n.value = block;
+  n.in = id;
   n.n_in = 1;
+  n.own_grad = false;
   n.view_of = of.id;
   n.view_r = r0;
   n.view_c = c0;
   n.needs_grad = parent.needs_grad && recording;
   n.finite = parent.finite;
-  return push(n, where);
+  return last();
 }
 
-Var Tape::expose(Mat field, const char* name, Where where) {
-  Node n;
-  n.op = "field";
-  n.name = intern(name);
-  n.value = field;
-  return push(n, where);
-}
+// ---------------------------------------------------------------------------------- memory
 
-void Tape::set(Var leaf, Mat values) {
-  check(leaf, "set");
-  Node& n = nodes[std::size_t(leaf.id)];
-  if (n.param || n.rule || n.view_of >= 0) {
-    throw TapeError("set: " + label(*this, leaf.id) + (n.param ? " is a parameter: use Param::set" : " was computed, it is not a leaf"));
-  }
-  if (values.shape() != n.value.shape()) {
-    throw ShapeError("set: " + label(*this, leaf.id) + " is " + to_text(n.value.rows, n.value.cols) +
-                     ", the new value is " + to_text(values.rows, values.cols));
-  }
-  be.from_host(values, n.value);
-  for (std::size_t id = std::size_t(leaf.id) + 1; id < nodes.size(); ++id) {
-    for (int i = 0; i < nodes[id].n_in; ++i) n.changed |= nodes[id].in[i] == leaf.id;
-  }
-}
-
-// ---------------------------------------------------------------------------------- memory and names
-
-Mat Tape::carve(Arena& arena, Shape s) {
+Real* Tape::carve(Arena& arena, Shape s) {
   const std::size_t bytes = std::size_t(count(s)) * sizeof(Real);
   // a whole cache line for what a vector unit reads; less for the single numbers of a lesson
-  return {static_cast<Real*>(arena.take(bytes, bytes < 64 ? 16 : 64)), s.rows, s.cols, s.cols};
+  return static_cast<Real*>(arena.take(bytes, bytes < 64 ? 16 : 64));
 }
 
-Mat Tape::scratch(Shape s) { return carve(values_, s); }
-
-Ints Tape::ints(int n) { return {static_cast<int*>(values_.take(std::size_t(n) * sizeof(int), alignof(int))), n}; }
-
-Ints Tape::ints(const int* host, int n) {
-  Ints mine = ints(n);
-  be.upload(host, mine.data, std::size_t(n) * sizeof(int));
-  return mine;
-}
-
-Keep Tape::keep(Keep host) {
-  const std::size_t n = std::size_t(count({host.rows, host.cols}));
-  Keep mine{static_cast<unsigned char*>(values_.take(n, 1)), host.rows, host.cols};
-  be.upload(host.data, mine.data, n);
-  return mine;
-}
-
-Tape& Tape::inner() {
-  if (!inner_) inner_ = std::make_unique<Tape>(be);
-  inner_->watch_nonfinite = watch_nonfinite;
-  return *inner_;
-}
+Mat Tape::scratch(Shape s) { return {carve(values_, s), s.rows, s.cols, s.cols}; }
 
 void Tape::rewind_to(Mark to) {
   note_peak();
@@ -180,31 +132,20 @@ void Tape::rewind_to(Mark to) {
   if (first_nonfinite >= int(to.nodes)) first_nonfinite = -1;
 }
 
-const char* Tape::intern(const char* text) {
-  const auto found = names_.find(std::string_view(text));
-  return (found != names_.end() ? found : names_.emplace(text).first)->c_str();
-}
-
-Scope::Scope(Tape& t, const char* name) : tape(t), before(t.scope) {
-  char path[256];  // not a std::string: entering a scope makes no heap call
-  std::snprintf(path, sizeof path, "%s%s%s", before, *before ? "/" : "", name);
-  tape.scope = tape.intern(path);
-}
-
 // ---------------------------------------------------------------------------------- replay
 
 Step Tape::step(int id) {
-  const Node& n = nodes[std::size_t(id)];
-  if (int(x_.size()) < n.n_in) {
-    x_.resize(std::size_t(n.n_in));
-    dx_.resize(std::size_t(n.n_in));
+  const Node *all = nodes.data(), &n = all[id];
+  Mat *x = x_.data(), *dx = dx_.data();
+  bool* adds = adds_.get();
+  const int n_in = n.n_in, *in = n.in;
+  for (int i = 0; i < n_in; ++i) {
+    const Node& input = all[in[i]];
+    x[i] = input.value;
+    dx[i] = input.grad;
+    adds[i] = input.stored_by != id;
   }
-  for (int i = 0; i < n.n_in; ++i) {
-    const Node& input = nodes[std::size_t(n.in[i])];
-    x_[std::size_t(i)] = input.value;
-    dx_[std::size_t(i)] = input.needs_grad ? input.grad : Mat{};
-  }
-  return {be, *this, id, x_.data(), dx_.data(), n.n_in, n.value, n.grad, false};
+  return {be, *this, id, x, dx, adds, n_in, n.value, n.grad, false};
 }
 
 void Tape::rerun(int from, int to) {
@@ -212,7 +153,7 @@ void Tape::rerun(int from, int to) {
     Op* rule = nodes[std::size_t(id)].rule;
     if (!rule) continue;
     Step s = step(id);
-    rule->forward(s);
+    profile ? profile->forward(*rule, s) : rule->forward(s);
   }
 }
 

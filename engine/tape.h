@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/arena.h"
+#include "engine/cost.h"
 #include "engine/errors.h"
 #include "engine/mat.h"
 
@@ -27,6 +28,7 @@ inline namespace GLASS_PRECISION {
 class Tape;
 struct Param;
 struct Op;
+struct Profile;
 
 // A handle: line `id` of a tape. Copy it freely. After a rewind it is stale, and using it throws StaleVar.
 struct Var {
@@ -44,26 +46,30 @@ struct Var {
 // What non-finite numbers a value holds. A mask's -inf is meant; a NaN or an overflow never is.
 enum class Finite : unsigned char { yes, meant, no };
 
-// One line of the tape. Plain data: `p node` in a debugger says it all.
+// One line of the tape. Plain data: `p node` in a debugger says it all. First what the sweep reads: it shares a cache line.
 struct Node {
-  const char* op = "";     // "softmax"
-  const char* name = "";   // "A": given by the author, shown by every printer
   Mat value;
   Mat grad;                // grad.data is null until backward() reaches this line
   const int* in = nullptr; // earlier lines
   int n_in = 0;
-  int view_of = -1, view_r = 0, view_c = 0;  // a view shares value AND gradient memory: it needs no backward
+  int stored_by = -1;      // the first line of the sweep that gives this one a gradient, if it stores it; -1: zeroed first, all add
   bool needs_grad = false;
+  bool own_grad = true;    // false: the gradient's memory is a parameter's, another tape's, or (of a view) another line's
   bool reached = false;    // the last backward() found a path from the root to this line
   bool changed = false;    // a leaf that set() changed after other lines had used it
   Finite finite = Finite::yes;
   Op* rule = nullptr;      // null: leaf or view
+  const char* op;          // "softmax"
+  const char* name = "";   // "A": given by the author, shown by every printer
+  int view_of = -1, view_r = 0, view_c = 0;  // a view shares value AND gradient memory: it needs no backward
   Param* param = nullptr;  // the value and the gradient are this parameter's own memory
   const Mat* lent = nullptr;  // the value is another tape's memory, and the gradient is *lent
   unsigned version = 0;    // of the parameter, when its value was last read
   unsigned age = 0;        // of the tape, when the line was recorded
   const char* scope = "";  // "layer 3/head 7"
   Where where;             // the file and line that recorded it
+
+  Node(const char* what, Where at) : op(what), where(at) {}
 };
 
 // What an op sees. (Pointers and counts, not std::span: gdb prints `p s.x[0]` only for these.)
@@ -73,9 +79,12 @@ struct Step {
   int id;
   const Mat* x;  // inputs
   Mat* dx;       // their gradients; dx[i].data is null where input i wants none
+  const bool* adds;  // false: dx[i] holds nothing yet, so a rule that stores(i) overwrites it
   int n_in;
   Mat y, dy;
   bool decide;   // false in a replay: keep the choices that the data made the first time
+
+  void give(int i, Real factor, Mat d);  // dx[i] += factor · d, or = if it holds nothing yet
 };
 
 // A rule: forward beside backward. The fields of the derived struct are what backward needs: named, and
@@ -84,9 +93,11 @@ struct Op {
   virtual const char* name() const = 0;
   virtual void forward(Step&) = 0;   // overwrites y; may be run again
   virtual void backward(Step&) = 0;  // MUST ADD into dx[i], and never change x, y or its own fields
+  virtual bool stores(int) const { return false; }        // true: where !adds[i], it overwrites dx[i] (saves zeroing it)
   virtual bool means_minus_inf() const { return false; }  // true for a mask
   virtual const char* hazard() const { return nullptr; }  // how finite inputs can give inf or nan, in plain words
   virtual bool mixes_entries() const { return false; }    // true: y_ij needs more than the entries i, j of its operands
+  virtual Cost cost(const Step&, Pass) const;  // 1 FLOP for each entry of the largest matrix, 2 for each gradient; see cost.h
 
  protected:
   ~Op() = default;
@@ -159,7 +170,10 @@ class Tape {
 
   Var var(int id) { return {this, id, nodes[std::size_t(id)].age}; }
   Var find(const char* name);            // the last line of that name; throws TapeError
-  const Node& node(Var v) const;         // checks the handle
+  const Node& node(Var v) const {        // checks the handle
+    check(v, "this handle");
+    return nodes[std::size_t(v.id)];
+  }
   const char* intern(const char* text);  // a copy that lives as long as the tape
   Step step(int id);                     // what the op of line `id` sees; valid until the next call
 
@@ -168,26 +182,33 @@ class Tape {
   unsigned age = 1;
   bool recording = true;     // false: what is recorded wants no gradient (see NoGrad)
   bool watch_nonfinite;      // look at every value and gradient for NaN and infinity; on in debug builds
+  bool zero_first;           // zero every gradient before the sweep, so that a debugger sees sums grow; on in debug builds
   int first_nonfinite = -1;  // the line where the first one was born
   const char* scope = "";
+  Profile* profile = nullptr;  // if set, it times every op: engine/profile.h
 
  private:
   friend struct Var;
   friend struct Scope;
-  Var push(const Node&, Where);
+  Node& push(const char* op, Where);  // filled in where it will stay: a line is wide, and copying it would cost
   Var append(Op*, Shape out, const Var* in, int n, Where);
   Var append_leaf(const char* op, Mat values, const char* name, bool needs_grad, Where);
-  void check(Var, const char* what) const;
-  Mat carve(Arena&, Shape);
+  void check(Var v, const char* what) const {
+    if (v.tape != this || std::size_t(v.id) >= nodes.size() || nodes[std::size_t(v.id)].age != v.age) refuse(v, what);
+  }
+  Real* carve(Arena&, Shape);
+  void make_room(int n_in);
   void inspect(int id);         // nonfinite.cpp
   void inspect_gradients(const Step&);
   void check_before_backward(Var root, Mat seed) const;  // tape_backward.cpp
   void mark_reached(int root);
   void lay_out_gradients(int root, Mat seed);
-  [[noreturn]] void stale(Var) const;
+  [[noreturn]] void refuse(Var, const char* what) const;
+  Var last() { return var(int(nodes.size()) - 1); }
 
   Arena ops_, values_, grads_;
   std::vector<Mat> x_, dx_;  // what `step` points into
+  std::unique_ptr<bool[]> adds_;
   struct Gone {
     const char *op, *name;
     unsigned age;

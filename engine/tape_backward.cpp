@@ -4,10 +4,15 @@
 //   2. lay_out_gradients   up again: memory for their gradients, zeroed; the root gets the seed dL/droot
 //   3. the sweep           from the root down: each op turns dL/dy into dL/dx and ADDS it to its inputs
 //
+// Zeroing costs a pass over the memory, and adding to zeros another. So a gradient is left as it is where the first line
+// that the sweep meets can store instead of add: stored_by. Never that of a parameter (it keeps what earlier sweeps
+// gave), of a view (it is a part of its parent's), or of a line that is seen through a view or listed twice by that line.
+//
 // Because every line comes after its inputs, a line's gradient is complete when the sweep arrives at it:
 // all lines that use it have a higher number and were visited before.
 #include "engine/nonfinite.h"
 #include "engine/params.h"
+#include "engine/profile.h"
 #include "engine/tape.h"
 
 namespace glass {
@@ -34,7 +39,7 @@ void Tape::backward(Var root, Mat seed) {
     const Node& n = nodes[std::size_t(id)];
     if (!n.reached || !n.rule) continue;
     Step s = step(id);
-    n.rule->backward(s);
+    profile ? profile->backward(*n.rule, s) : n.rule->backward(s);
     if (watch_nonfinite) inspect_gradients(s);
   }
 }
@@ -59,6 +64,7 @@ void Tape::check_before_backward(Var root, Mat seed) const {
 
 void Tape::mark_reached(int root) {
   nodes[std::size_t(root)].reached = true;
+  nodes[std::size_t(root)].stored_by = -1;
   for (int id = root; id >= 0; --id) {
     const Node& n = nodes[std::size_t(id)];
     if (!n.reached) continue;
@@ -70,11 +76,17 @@ void Tape::mark_reached(int root) {
     }
     for (int i = 0; i < n.n_in; ++i) {
       Node& input = nodes[std::size_t(n.in[i])];
-      input.reached = input.needs_grad;
       if (input.changed) {
         clear_gradients();
         throw TapeError("backward: " + label(*this, n.in[i]) + " was changed by set() after " + label(*this, id) +
                         " had used it, so the recorded values no longer belong together.\n  Call replay() first.");
+      }
+      if (!input.needs_grad) continue;
+      if (!input.reached) {
+        input.reached = true;
+        input.stored_by = input.own_grad && n.rule && !zero_first && n.rule->stores(i) ? id : -1;
+      } else if (input.stored_by == id || !n.rule) {
+        input.stored_by = -1;  // listed twice, or n is a view of it
       }
     }
   }
@@ -84,22 +96,28 @@ void Tape::lay_out_gradients(int root, Mat seed) {
   for (int id = 0; id <= root; ++id) {
     Node& n = nodes[std::size_t(id)];
     if (!n.reached) continue;
-    if (n.param) {
+    if (n.own_grad) {
+      n.grad = {carve(grads_, n.value.shape()), n.value.rows, n.value.cols, n.value.cols};
+      if (n.stored_by < 0) be.fill(n.grad, 0);
+    } else if (n.param) {
       n.grad = n.param->grad;  // not zeroed: gradients of several sweeps add up until zero_grad()
     } else if (n.lent) {
       n.grad = *n.lent;  // as above, for the tape that lent it
-    } else if (n.view_of >= 0) {
+    } else {
       const Mat parent = nodes[std::size_t(n.view_of)].grad;
       n.grad = parent.block(n.view_r, n.view_c, n.value.rows, n.value.cols);
-    } else {
-      n.grad = carve(grads_, n.value.shape());
-      be.fill(n.grad, 0);
     }
   }
   // The seed is host memory; it is added, for the root may be a parameter that already has a gradient.
-  const Mat on_device = carve(grads_, seed.shape());
+  const Mat on_device = {carve(grads_, seed.shape()), seed.rows, seed.cols, seed.cols};
   be.from_host(seed, on_device);
   be.add_scaled(1, on_device, nodes[std::size_t(root)].grad);
+}
+
+void Step::give(int i, Real factor, Mat d) {
+  if (adds[i]) be.add_scaled(factor, d, dx[i]);
+  else if (factor == 1) be.copy(d, dx[i]);
+  else be.scale(d, factor, dx[i]);
 }
 
 void Tape::clear_gradients() {
@@ -107,6 +125,7 @@ void Tape::clear_gradients() {
   for (Node& n : nodes) {
     n.grad = {};
     n.reached = false;
+    n.stored_by = -1;
   }
   grads_.rewind({});
   swept_from_ = -1;

@@ -39,19 +39,10 @@ Var Tape::find(const char* name) {
   throw TapeError("no line of the tape is called \"" + std::string(name) + "\"");
 }
 
-const Node& Tape::node(Var v) const {
-  check(v, "this handle");
-  return nodes[std::size_t(v.id)];
-}
-
-void Tape::check(Var v, const char* what) const {
+void Tape::refuse(Var v, const char* what) const {
   if (v.tape != this) {
     throw TapeError(std::string(what) + (v.tape ? ": a value from another tape was given" : ": an empty Var was given"));
   }
-  if (v.id < 0 || v.id >= int(nodes.size()) || nodes[std::size_t(v.id)].age != v.age) stale(v);
-}
-
-void Tape::stale(Var v) const {
   std::string who = "%" + std::to_string(v.id);
   if (v.id >= 0 && v.id < int(gone_.size()) && gone_[std::size_t(v.id)].age == v.age) {
     const Gone& g = gone_[std::size_t(v.id)];

@@ -17,8 +17,8 @@ inline namespace GLASS_PRECISION {
 struct Embedding {
   Param* table;
 
-  Embedding(ParamStore&, const std::string& name, int words, int width, Rng&);  // starts normal, deviation 1
-  Var operator()(Tape&, const std::vector<int>& ids) const;                     // throws ShapeError for an id outside
+  Embedding(ParamStore&, const std::string& name, int words, int width, Rng&, Start = Init::normal);
+  Var operator()(Tape&, const std::vector<int>& ids) const;  // throws ShapeError for an id outside
 };
 
 }  // namespace GLASS_PRECISION

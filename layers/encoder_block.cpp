@@ -11,7 +11,9 @@ EncoderBlock::EncoderBlock(ParamStore& store, const std::string& suffix, const B
       norm_2(store, "_2" + suffix, s.C, rng, s.eps),
       drop_1(s.dropout, rng),
       drop_hidden(s.dropout, rng),
-      drop_2(s.dropout, rng) {}
+      drop_2(s.dropout, rng) {
+  for (Linear* l : {&attention.q, &attention.k, &attention.v, &attention.o, &feed_forward.up, &feed_forward.down}) l->fused = s.fused;
+}
 
 Var EncoderBlock::operator()(Var X, const Heads& cut) {
   if (place == NormPlace::pre) {

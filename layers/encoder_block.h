@@ -25,6 +25,7 @@ struct BlockSettings {
   Bias bias = Bias::yes;
   double dropout = 0;
   double eps = 1e-5;           // of the norms
+  bool fused = false;          // a linear layer is one line of the tape (with a bias), not two
 };
 
 //   pre:   R_1 = X + drop(attention(norm_1(X)))         post:   N_1 = norm_1(X + drop(attention(X)))

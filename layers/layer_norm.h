@@ -5,6 +5,7 @@
 
 #include "engine/ops.h"
 #include "engine/params.h"
+#include "layers/linear.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -17,11 +18,11 @@ inline namespace GLASS_PRECISION {
 // x̂ (up to eps), so the gradient of x has no part along 1 and none along x̂. The variance divides by C, not C - 1, and
 // eps stands inside the root. PyTorch's eps is 1e-5, BERT's 1e-12.
 struct LayerNorm {
-  Param *gain, *bias;
+  Param *gain, *bias;  // bias: nullptr for none
   double eps;
 
   // Makes the parameters "gain" + suffix, which starts at one, and "bias" + suffix, which starts at zero.
-  LayerNorm(ParamStore&, const std::string& suffix, int width, Rng&, double eps = 1e-5);
+  LayerNorm(ParamStore&, const std::string& suffix, int width, Rng&, double eps = 1e-5, Bias = Bias::yes);
   Var operator()(Var x) const;
 };
 

@@ -3,8 +3,8 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-Linear::Linear(ParamStore& store, const std::string& suffix, int in, int out, Rng& rng, Bias bias)
-    : W(&store.make("W" + suffix, {in, out}, Init::xavier, rng)),
+Linear::Linear(ParamStore& store, const std::string& suffix, int in, int out, Rng& rng, Bias bias, Start start)
+    : W(&store.make("W" + suffix, {in, out}, start, rng)),
       b(bias == Bias::yes ? &store.make("b" + suffix, {1, out}, Init::zeros, rng) : nullptr) {}
 
 Var Linear::operator()(Var X) const {

@@ -122,6 +122,7 @@ Table ref_recompute(const Table* x);  // tanh(a ∘ b)
 // op_reference_positions.cpp
 Table ref_rotary(const Table* x);
 Table ref_rotary_half(const Table* x);
+Table ref_rotary_heads(const Table* x);  // three sequences, two heads
 Table ref_gather_entries(const Table* x);
 Table ref_scatter_entries(const Table* x);
 // op_reference_weights.cpp
@@ -131,6 +132,9 @@ Table ref_entmax15(const Table* x);
 // op_reference_flash.cpp
 Table ref_attention_causal(const Table* x);  // the last query sees every key
 Table ref_attention_and_L(const Table* x);   // [Y | ln Σ_j e^(E_ij)]
+Table ref_attention_heads(const Table* x);   // three sequences, six heads on two key heads, and L
+Table ref_attention_heads_causal(const Table* x);
+Table ref_attention_heads_masked(const Table* x);  // a mask for each sequence
 // op_reference_efficient.cpp
 Table ref_elu_plus_one(const Table* x);
 Table ref_depthwise_back(const Table* x);

@@ -27,3 +27,33 @@ Table ref_attention_and_L(const Table* x) {
   for (int i = 0; i < y.rows; ++i) y(i, y.cols - 1) = attend(x, i, x[1].rows - 1, y);
   return y;
 }
+
+// Three sequences, six heads on two key heads (fewer where a size is 1), entry by entry of the whole matrices.
+enum class Heads { with_L, causal, masked };
+static Table attend_heads(const Table* x, Heads kind) {
+  const Table &Q = x[0], &K = x[1], &V = x[2];
+  const int batch = Q.rows == 1 ? 1 : 3, kv_heads = K.cols == 1 || V.cols == 1 ? 1 : 2, heads = 3 * kv_heads;
+  const int n = Q.rows / batch, m = K.rows / batch, d = Q.cols / heads, d_v = V.cols / kv_heads;
+  Table y(Q.rows, heads * d_v + (kind == Heads::with_L ? heads : 0));
+  for (int row = 0; row < Q.rows; ++row) {
+    for (int h = 0; h < heads; ++h) {
+      double sum = 0;
+      for (int j = 0; j < m; ++j) {
+        if (kind == Heads::masked && !sees(row, j)) continue;
+        if (kind == Heads::causal && j > row % n + m - n) continue;
+        const int key = row / n * m + j, g = h / 3;
+        double score = 0;
+        for (int c = 0; c < d; ++c) score += kFactor * Q(row, h * d + c) * K(key, g * d + c);
+        sum += std::exp(score);
+        for (int c = 0; c < d_v; ++c) y(row, h * d_v + c) += std::exp(score) * V(key, g * d_v + c);
+      }
+      for (int c = 0; c < d_v && sum > 0; ++c) y(row, h * d_v + c) /= sum;
+      if (kind == Heads::with_L) y(row, heads * d_v + h) = std::log(sum);
+    }
+  }
+  return y;
+}
+
+Table ref_attention_heads(const Table* x) { return attend_heads(x, Heads::with_L); }
+Table ref_attention_heads_causal(const Table* x) { return attend_heads(x, Heads::causal); }
+Table ref_attention_heads_masked(const Table* x) { return attend_heads(x, Heads::masked); }

@@ -25,6 +25,22 @@ static Table turned(Table y, int dims, bool half) {
 Table ref_rotary(const Table* x) { return turned(x[0], x[0].cols / 2 * 2, false); }
 Table ref_rotary_half(const Table* x) { return turned(x[0], x[0].cols / 2 * 2, true); }
 
+Table ref_rotary_heads(const Table* x) {  // cut out, turned alone, put back
+  Table y = x[0];
+  const int batch = y.rows == 1 ? 1 : 3, heads = y.cols == 3 ? 1 : 2, n = y.rows / batch, d = y.cols / heads;
+  for (int b = 0; b < batch; ++b) {
+    for (int h = 0; h < heads; ++h) {
+      Table part(n, d);
+      for (int r = 0; r < n; ++r)
+        for (int c = 0; c < d; ++c) part(r, c) = y(b * n + r, h * d + c);
+      part = turned(part, d / 2 * 2, false);
+      for (int r = 0; r < n; ++r)
+        for (int c = 0; c < d; ++c) y(b * n + r, h * d + c) = part(r, c);
+    }
+  }
+  return y;
+}
+
 Table ref_gather_entries(const Table* x) {
   Table y(2, x[0].entries.empty() ? 0 : 7);
   const std::vector<int> places = places_among(int(x[0].entries.size()), int(y.entries.size()));

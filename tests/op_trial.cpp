@@ -35,6 +35,7 @@ std::vector<Matrix> inputs_of(const OpCase& c, const std::vector<Shape>& shapes)
 
 Trial::Trial(const OpCase& c, const std::vector<Shape>& shapes, unsigned wanted, Backend& be)
     : tape(be), values(inputs_of(c, shapes)) {
+  tape.zero_first = false;  // rules that store their gradients are to show it
   for (std::size_t i = 0; i < values.size(); ++i) {
     x.push_back(wanted >> i & 1 ? tape.input(values[i], "x") : tape.constant(values[i], "x"));
   }

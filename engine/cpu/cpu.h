@@ -105,7 +105,7 @@ struct CpuBackend : Backend {
   void entmax15_rows(Mat x, bool decide, Mat support, Mat g) override;
   void weighted_mean_backward(Mat g, Mat dy, Mat dx) override;
   void flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat S, Mat state, Mat Y, Mat L, Mat counts) override;
-  void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat L, Mat D, Mat dY, Mat S, Mat dQ, Mat dK, Mat dV) override;
+  void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat Y, Mat L, Mat dY, Mat dL, Mat D, Mat S, Mat dQ, Mat dK, Mat dV) override;
   void select(Mat x, Keep keep, Real other, Mat y) override;
   void add_selected(Mat dy, Keep keep, Mat dx) override;
   void choose(Mat a, Mat b, Keep keep, Mat y) override;
@@ -115,6 +115,7 @@ struct CpuBackend : Backend {
   void add_seen(Mat dy, Keep keep, Mat dx) override;
   void gather_rows(Mat table, Ints ids, Mat y) override;
   void scatter_rows(Mat dy, Ints ids, Mat dtable) override;
+  void adamw(Mat g, const AdamWStep&, Mat m, Mat v, Mat w) override;
   void rotate(Mat x, const Rotary&, Mat y) override;
   void rotate_back(Mat dy, const Rotary&, Mat dx) override;
   void pair_dots(Mat a, Mat b, PairList, Real s, Mat e) override;

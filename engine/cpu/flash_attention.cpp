@@ -8,7 +8,7 @@ namespace glass {
 inline namespace GLASS_PRECISION {
 
 // The formulas are in engine/ops/flash_attention.cpp. One thread takes the tiles in a fixed order, so the sums come out the
-// same, bit for bit, every time.
+// same, bit for bit, every time. All but the two functions at the end is about one head of one sequence.
 
 static constexpr Real kHidden = -std::numeric_limits<Real>::infinity();
 
@@ -68,8 +68,7 @@ static bool absorb(Tile b, int r, Mat V, double tau, Mat S, Real& m, Real& l, Ma
   return rescaled;
 }
 
-void CpuBackend::flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling& t, Mat S, Mat state, Mat Y, Mat L, Mat counts) {
-  counts(0, 0) = counts(0, 1) = 0;
+static void attend(Mat Q, Mat K, Mat V, Real scale, const Tiling& t, Mat S, Mat state, Mat Y, Mat L, Mat counts) {
   for (int i = 0; i < Q.rows; i += t.queries) {
     const int rows = std::min(t.queries, Q.rows - i);
     for (int r = 0; r < rows; ++r) {
@@ -92,7 +91,7 @@ void CpuBackend::flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling& 
   }
 }
 
-void CpuBackend::flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling& t, Mat L, Mat D, Mat dY, Mat S, Mat dQ, Mat dK, Mat dV) {
+static void attend_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling& t, Mat L, Mat D, Mat dY, Mat S, Mat dQ, Mat dK, Mat dV) {
   for (int j0 = 0; j0 < K.rows; j0 += t.keys) {
     for (int i0 = 0; i0 < Q.rows; i0 += t.queries) {
       const Tile b = tile_at(i0, j0, t, Q, K);
@@ -111,6 +110,41 @@ void CpuBackend::flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const
           for (int k = 0; dK.data && k < Q.cols; ++k) dK(j, k) += dE * Q(i, k);
         }
       }
+    }
+  }
+}
+
+// Sequence b and block h of columns; of nothing, nothing.
+static Mat part(Mat x, int b, int batch, int h, int heads) {
+  const int rows = x.rows / batch, cols = x.cols / heads;
+  return x.data ? x.block(b * rows, h * cols, rows, cols) : Mat{};
+}
+
+void CpuBackend::flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling& all, Mat S, Mat state, Mat Y, Mat L, Mat counts) {
+  counts(0, 0) = counts(0, 1) = 0;
+  Tiling t = all;
+  for (int b = 0; b < t.batch; ++b) {
+    t.keep = all.keep_of(b);
+    for (int h = 0; h < t.heads; ++h) {
+      const int g = h / (t.heads / t.kv_heads);
+      const Mat k = part(K, b, t.batch, g, t.kv_heads), v = part(V, b, t.batch, g, t.kv_heads);
+      attend(part(Q, b, t.batch, h, t.heads), k, v, scale, t, S, state, part(Y, b, t.batch, h, t.heads), part(L, b, t.batch, h, t.heads), counts);
+    }
+  }
+}
+
+void CpuBackend::flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling& all, Mat Y, Mat L, Mat dY, Mat dL, Mat D, Mat S, Mat dQ, Mat dK, Mat dV) {
+  Tiling t = all;
+  for (int b = 0; b < t.batch; ++b) {
+    t.keep = all.keep_of(b);
+    for (int h = 0; h < t.heads; ++h) {
+      const int g = h / (t.heads / t.kv_heads);
+      const Mat k = part(K, b, t.batch, g, t.kv_heads), v = part(V, b, t.batch, g, t.kv_heads), dk = part(dK, b, t.batch, g, t.kv_heads), dv = part(dV, b, t.batch, g, t.kv_heads);
+      const Mat dy = part(dY, b, t.batch, h, t.heads), d = part(D, b, t.batch, h, t.heads);
+      CpuBackend::fill(d, 0);
+      CpuBackend::add_row_dots(dy, part(Y, b, t.batch, h, t.heads), d);
+      if (dL.data) CpuBackend::add_scaled(-1, part(dL, b, t.batch, h, t.heads), d);
+      attend_backward(part(Q, b, t.batch, h, t.heads), k, v, scale, t, part(L, b, t.batch, h, t.heads), d, dy, S, part(dQ, b, t.batch, h, t.heads), dk, dv);
     }
   }
 }

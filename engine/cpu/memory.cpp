@@ -2,6 +2,7 @@
 #include <new>
 
 #include "engine/cpu/cpu.h"
+#include "engine/cpu/huge_pages.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -12,7 +13,9 @@ void CpuBackend::to_host(Mat from, Mat to) { copy(from, to); }
 void CpuBackend::from_host(Mat from, Mat to) { copy(from, to); }
 
 void* CpuBackend::alloc(std::size_t bytes) {
-  return ::operator new(bytes ? bytes : 1, std::align_val_t(64));
+  void* p = ::operator new(bytes ? bytes : 1, std::align_val_t(64));
+  if (bytes >= 2 << 20) prefer_huge_pages(p, bytes);
+  return p;
 }
 
 void CpuBackend::free(void* p) { ::operator delete(p, std::align_val_t(64)); }

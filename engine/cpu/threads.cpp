@@ -1,5 +1,6 @@
 #include "engine/cpu/threads.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -31,7 +32,7 @@ int parse_threads(const char* text, const char* where) {
 static int default_threads() {
   const char* wish = std::getenv("GLASS_THREADS");
   const int n = wish && *wish ? parse_threads(wish, "GLASS_THREADS") : 0;
-  return n ? n : openmp_cores();
+  return n ? n : std::min(openmp_cores(), kMost);
 }
 
 static int wanted = 0;

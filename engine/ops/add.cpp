@@ -11,17 +11,19 @@ inline namespace GLASS_PRECISION {
 struct AddOp final : Op {
   const char* name() const override { return "add"; }
   const char* hazard() const override { return "the sum is too large for the number type, or it is infinity minus infinity"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.add(s.x[0], s.x[1], s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, da = s.dx[0], db = s.dx[1];
-    if (da.data) s.be.add_scaled(1, dy, da);
-    if (db.data) s.be.add_scaled(1, dy, db);
+    if (da.data) s.give(0, 1, dy);
+    if (db.data) s.give(1, 1, dy);
   }
 };
 
 Var add(Var a, Var b, Where where) {
-  require_same_shape("add", a, b, where);
-  return a.tape->record<AddOp>(a.shape(), {a, b}, where);
+  const Shape shape = require_same_shape("add", a, b, where);
+  return a.tape->record<AddOp>(shape, {a, b}, where);
 }
 
 }  // namespace GLASS_PRECISION

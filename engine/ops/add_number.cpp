@@ -10,10 +10,12 @@ struct AddNumberOp final : Op {
   Real number;
   explicit AddNumberOp(Real n) : number(n) {}
   const char* name() const override { return "add_number"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.add_number(s.x[0], number, s.y); }
   void backward(Step& s) override {
-    Mat dy = s.dy, dx = s.dx[0];
-    s.be.add_scaled(1, dy, dx);
+    Mat dy = s.dy;
+    s.give(0, 1, dy);
   }
 };
 

@@ -9,10 +9,12 @@ inline namespace GLASS_PRECISION {
 struct AddRowOp final : Op {
   const char* name() const override { return "add_row"; }
   const char* hazard() const override { return "the sum is too large for the number type, or it is infinity minus infinity"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
+  bool stores(int i) const override { return i == 0; }
   void forward(Step& s) override { s.be.add_row(s.x[0], s.x[1], s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, dx = s.dx[0], dr = s.dx[1];
-    if (dx.data) s.be.add_scaled(1, dy, dx);
+    if (dx.data) s.give(0, 1, dy);
     if (dr.data) s.be.add_col_sums(1, dy, dr);
   }
 };

@@ -8,6 +8,7 @@ inline namespace GLASS_PRECISION {
 
 struct AddScalarOp final : Op {
   const char* name() const override { return "add_scalar"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
   void forward(Step& s) override { s.be.add_scalar(s.x[0], s.x[1], s.y); }
   void backward(Step& step) override {
     Backend& be = step.be;

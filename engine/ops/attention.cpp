@@ -27,7 +27,11 @@ struct AttentionOp final : Op {
   const char* name() const override { return "attention"; }
   const char* hazard() const override { return "a score is too large for the number type, or an operand is not finite"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {  // every pair, hidden or not
+    return {attention_flops(s, pass, numbers_in(A), s.x[0].cols, s.x[2].cols, false), usual_bytes(s, pass) + bytes_in(A)};
+  }
 
+  bool stores(int) const override { return true; }
   void forward(Step& s) override {
     Mat Q = s.x[0], Y = s.y;
     const Mat keys = masked ? K : s.x[1], values = masked ? V : s.x[2];
@@ -45,14 +49,14 @@ struct AttentionOp final : Op {
   void backward(Step& s) override {
     Mat Q = s.x[0], dY = s.dy, dQ = s.dx[0], dK = s.dx[1], dV = s.dx[2];
     const Mat keys = masked ? K : s.x[1], values = masked ? V : s.x[2];
-    if (dV.data) s.be.matmul(Product::TN, A, dY, dV, true);
+    if (dV.data) s.be.matmul(Product::TN, A, dY, dV, s.adds[2]);
     if (!dQ.data && !dK.data) return;
     s.be.matmul(Product::NT, dY, values, dA, false);
     s.be.fill(dE, 0);
     s.be.softmax_rows_backward(A, dA, dE);
     s.be.scale(dE, factor, dE);
-    if (dQ.data) s.be.matmul(Product::NN, dE, keys, dQ, true);
-    if (dK.data) s.be.matmul(Product::TN, dE, Q, dK, true);
+    if (dQ.data) s.be.matmul(Product::NN, dE, keys, dQ, s.adds[0]);
+    if (dK.data) s.be.matmul(Product::TN, dE, Q, dK, s.adds[1]);
   }
 };
 

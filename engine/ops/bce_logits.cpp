@@ -12,6 +12,7 @@ inline namespace GLASS_PRECISION {
 struct BceLogitsOp final : Op {
   const char* name() const override { return "bce_logits"; }
   const char* hazard() const override { return "an infinite logit on the wrong side costs infinitely much"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 2 * kCurve + 6, kCurve + 5); }
   void forward(Step& s) override { s.be.bce_logits(s.x[0], s.x[1], s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], t = s.x[1], dy = s.dy, dx = s.dx[0];

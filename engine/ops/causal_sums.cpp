@@ -9,6 +9,8 @@
 //
 // Like attention, the last query is aligned with the last key. lag = 0 takes the query's own key in; lag = w leaves out the
 // last w. Katharopoulos et al. 2020, "Transformers are RNNs", section 3.3.1: no S_t is stored, backward sums again.
+#include <algorithm>
+
 #include "engine/ops/check.h"
 
 namespace glass {
@@ -20,6 +22,13 @@ struct CausalSumsOp final : Op {
   const char* name() const override { return "causal_sums"; }
   const char* hazard() const override { return "a sum of products is too large for the number type, or holds 0 times infinity"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {  // a state of D (d_v + 1): each key added to it once, each query with it once
+    const int n = s.x[0].rows, m = s.x[1].rows;
+    const double state = 2.0 * s.x[0].cols * s.y.cols, keys = std::max(0, std::min(m, m - lag)), queries = n;
+    if (pass == Pass::forward) return {state * (keys + queries), usual_bytes(s, pass)};
+    const bool da = s.dx[0].data, db = s.dx[1].data, dV = s.dx[2].data;
+    return {state * (da * (keys + queries) + (db || dV) * queries + db * keys + dV * keys), usual_bytes(s, pass)};
+  }
   void forward(Step& s) override { s.be.causal_sums(s.x[0], s.x[1], s.x[2], lag, s.y); }
   void backward(Step& s) override {
     Mat a = s.x[0], b = s.x[1], V = s.x[2], dY = s.dy, da = s.dx[0], db = s.dx[1], dV = s.dx[2];

@@ -26,10 +26,10 @@ void require_same_tape(const char* op, std::initializer_list<Operand> operands) 
   }
 }
 
-void require_same_shape(const char* op, Var a, Var b, Where where) {
-  require_same_tape(op, {{"left", a}, {"right", b}});
-  const Shape sa = a.shape(), sb = b.shape();
-  if (sa == sb) return;
+Shape require_same_shape(const char* op, Var a, Var b, Where where) {
+  if (!a.tape || a.tape != b.tape) require_same_tape(op, {{"left", a}, {"right", b}});
+  const Shape sa = a.tape->node(a).value.shape(), sb = a.tape->node(b).value.shape();
+  if (sa == sb) return sa;
   const std::string name = op;
   std::string hint;
   const bool has_both = name == "add" || name == "sub" || name == "mul" || name == "div";

@@ -25,7 +25,7 @@ struct Operand {
                               const std::string& hint, Where);
 
 void require_same_tape(const char* op, std::initializer_list<Operand>);           // TapeError
-void require_same_shape(const char* op, Var a, Var b, Where);                     // both R x C
+Shape require_same_shape(const char* op, Var a, Var b, Where);                    // both R x C; that shape
 void require_row(const char* op, Var x, Var r, Where);                            // r is 1 x C
 void require_col(const char* op, Var x, Var c, Where);                            // c is R x 1
 void require_scalar(const char* op, Var x, Var s, Where);                         // s is 1 x 1

@@ -10,6 +10,7 @@ struct ClampOp final : Op {
   Real low, high;
   ClampOp(Real l, Real h) : low(l), high(h) {}
   const char* name() const override { return "clamp"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 2, 3); }
   void forward(Step& s) override { s.be.clamp(s.x[0], low, high, s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], dy = s.dy, dx = s.dx[0];

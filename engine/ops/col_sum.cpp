@@ -8,6 +8,7 @@ inline namespace GLASS_PRECISION {
 
 struct ColSumOp final : Op {
   const char* name() const override { return "col_sum"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
   void forward(Step& s) override { 
     s.be.fill(s.y, 0);
     s.be.add_col_sums(1, s.x[0], s.y);

@@ -13,6 +13,12 @@ static Mat part(Mat y, Mat x, int at) { return y.block(0, at, y.rows, x.cols); }
 struct ConcatColsOp final : Op {
   const char* name() const override { return "concat_cols"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {
+    double added = 0;
+    for (int k = 0; k < s.n_in; ++k) added += numbers_in(s.dx[k]);
+    return {pass == Pass::forward ? 0 : added, usual_bytes(s, pass, false)};
+  }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override {
     int at = 0;
     for (int k = 0; k < s.n_in; at += s.x[k].cols, ++k) s.be.copy(s.x[k], part(s.y, s.x[k], at));
@@ -21,7 +27,7 @@ struct ConcatColsOp final : Op {
     Mat dy = s.dy;
     int at = 0;
     for (int k = 0; k < s.n_in; at += s.x[k].cols, ++k) {
-      if (s.dx[k].data) s.be.add_scaled(1, part(dy, s.x[k], at), s.dx[k]);
+      if (s.dx[k].data) s.give(k, 1, part(dy, s.x[k], at));
     }
   }
 };

@@ -4,6 +4,9 @@
 //   dX_(t+k-left) += dY_t W_kᵀ                dW_k = Σ_t X_(t+k-left)ᵀ dY_t
 //
 // left = K - 1 looks back only (causal); left = (K - 1) / 2 is centred.
+#include <algorithm>
+#include <cstdlib>
+
 #include "engine/ops/check.h"
 
 namespace glass {
@@ -15,6 +18,12 @@ struct Conv1dOp final : Op {
   const char* name() const override { return "conv1d"; }
   const char* hazard() const override { return "a sum of products is too large for the number type, or holds 0 times infinity"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {  // only where the window is inside
+    const int T = s.x[0].rows, K = s.x[1].rows / s.x[0].cols;
+    double places = 0;
+    for (int k = 0; k < K; ++k) places += std::max(0, T - std::abs(k - left));
+    return multiply_adds(s, pass, places * s.x[0].cols * s.y.cols);
+  }
   void forward(Step& s) override { s.be.conv1d(s.x[0], s.x[1], left, s.y); }
   void backward(Step& s) override {
     Mat X = s.x[0], W = s.x[1], dY = s.dy, dX = s.dx[0], dW = s.dx[1];

@@ -7,6 +7,9 @@
 // The last row of W meets row i itself, the row above it row i - 1, and so on: no row sees a later one. The middle
 // column of W meets column j itself. Golovneva et al. 2025, "Multi-Token Attention", section 3.1, where X holds scores:
 // rows are queries, columns are keys. (They number the entries of W from the other end.)
+#include <algorithm>
+#include <cstdlib>
+
 #include "engine/ops/check.h"
 
 namespace glass {
@@ -18,6 +21,13 @@ struct Conv2dCausalOp final : Op {
     return "a sum of products is too large for the number type, or holds 0 times infinity";
   }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {  // only where the window is inside
+    const int R = s.y.rows, C = s.y.cols, A = s.x[1].rows, B = s.x[1].cols;
+    double down = 0, across = 0;
+    for (int a = 0; a < A; ++a) down += std::max(0, R - (A - 1 - a));
+    for (int b = 0; b < B; ++b) across += std::max(0, C - std::abs(b - (B - 1) / 2));
+    return multiply_adds(s, pass, down * across);
+  }
   void forward(Step& s) override { s.be.conv2d_causal(s.x[0], s.x[1], s.y); }
   void backward(Step& s) override {
     Mat X = s.x[0], W = s.x[1], dY = s.dy, dX = s.dx[0], dW = s.dx[1];

@@ -20,6 +20,11 @@ struct CrossEntropyOp final : Op {
   const char* name() const override { return "cross_entropy"; }
   const char* hazard() const override { return "the logit of a target is -inf: its class is impossible"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {  // back: P instead of x, which is as large
+    Cost c = per_entry(s, pass, kCurve + 5, 3);
+    if (pass == Pass::forward) c.bytes += bytes_in(P);
+    return c;
+  }
   void forward(Step& s) override { s.be.cross_entropy(s.x[0], targets, ignore, smoothing, P, s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, dx = s.dx[0];

@@ -4,6 +4,9 @@
 //   dX_(t+k-left),c += dY_tc W_kc                 dW_kc = Σ_t X_(t+k-left),c dY_tc
 //
 // K C numbers, where conv1d has K C². left = (K - 1) / 2 is centred, left = K - 1 looks back only.
+#include <algorithm>
+#include <cstdlib>
+
 #include "engine/ops/check.h"
 
 namespace glass {
@@ -15,6 +18,11 @@ struct DepthwiseConv1dOp final : Op {
   const char* name() const override { return "depthwise_conv1d"; }
   const char* hazard() const override { return "a sum of products is too large for the number type, or holds 0 times infinity"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {  // only where the window is inside
+    double places = 0;
+    for (int k = 0; k < s.x[1].rows; ++k) places += std::max(0, s.x[0].rows - std::abs(k - left));
+    return multiply_adds(s, pass, places * s.y.cols);
+  }
   void forward(Step& s) override { s.be.depthwise_conv1d(s.x[0], s.x[1], left, s.y); }
   void backward(Step& s) override {
     Mat X = s.x[0], W = s.x[1], dY = s.dy, dX = s.dx[0], dW = s.dx[1];

@@ -10,6 +10,7 @@ inline namespace GLASS_PRECISION {
 
 struct DetachOp final : Op {
   const char* name() const override { return "detach"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 0, 0); }
   void forward(Step& s) override {
     if (s.decide) s.be.copy(s.x[0], s.y);
   }

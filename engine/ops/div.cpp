@@ -11,6 +11,7 @@ inline namespace GLASS_PRECISION {
 struct DivOp final : Op {
   const char* name() const override { return "div"; }
   const char* hazard() const override { return "a division by zero"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 3); }
   void forward(Step& s) override { s.be.div(s.x[0], s.x[1], s.y); }
   void backward(Step& s) override {
     Mat b = s.x[1], y = s.y, dy = s.dy, da = s.dx[0], db = s.dx[1];
@@ -20,8 +21,8 @@ struct DivOp final : Op {
 };
 
 Var div(Var a, Var b, Where where) {
-  require_same_shape("div", a, b, where);
-  return a.tape->record<DivOp>(a.shape(), {a, b}, where);
+  const Shape shape = require_same_shape("div", a, b, where);
+  return a.tape->record<DivOp>(shape, {a, b}, where);
 }
 
 }  // namespace GLASS_PRECISION

@@ -9,6 +9,7 @@ inline namespace GLASS_PRECISION {
 struct DivColOp final : Op {
   const char* name() const override { return "div_col"; }
   const char* hazard() const override { return "a division by zero"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 3); }
   void forward(Step& s) override { s.be.div_col(s.x[0], s.x[1], s.y); }
   void backward(Step& s) override {
     Mat c = s.x[1], y = s.y, dy = s.dy, dx = s.dx[0], dc = s.dx[1];

@@ -9,6 +9,7 @@ inline namespace GLASS_PRECISION {
 struct DivRowOp final : Op {
   const char* name() const override { return "div_row"; }
   const char* hazard() const override { return "a division by zero"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 3); }
   void forward(Step& s) override { s.be.div_row(s.x[0], s.x[1], s.y); }
   void backward(Step& s) override {
     Mat r = s.x[1], y = s.y, dy = s.dy, dx = s.dx[0], dr = s.dx[1];

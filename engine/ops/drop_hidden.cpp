@@ -12,6 +12,11 @@ struct DropHiddenOp final : Op {
   Keep keep;
   explicit DropHiddenOp(Keep k) : keep(k) {}
   const char* name() const override { return "drop_hidden"; }
+  Cost cost(const Step& s, Pass pass) const override {
+    Cost c = per_entry(s, pass, 0, 1, false);
+    c.bytes += double(keep.rows) * keep.cols;
+    return c;
+  }
   void forward(Step& s) override { s.be.select_seen(s.x[0], keep, s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, dx = s.dx[0];

@@ -14,6 +14,7 @@ struct DropoutOp final : Op {
   std::uint64_t seed;
   DropoutOp(double chance, std::uint64_t s) : p(chance), seed(s) {}
   const char* name() const override { return "dropout"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 2, 2, false); }
   void forward(Step& s) override { s.be.dropout(s.x[0], p, seed, s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, dx = s.dx[0];

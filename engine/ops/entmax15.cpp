@@ -20,6 +20,11 @@ struct Entmax15Op final : Op {
   const char* name() const override { return "entmax15"; }
   const char* hazard() const override { return "a row of scores holds +inf or nan: there is no threshold"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {  // entries of the support are found one by one: at least one look at each
+    Cost c = per_entry(s, pass, 8, 5);
+    if (pass == Pass::forward) c.bytes += bytes_in(support) + bytes_in(g);
+    return c;
+  }
   void forward(Step& s) override {
     s.be.entmax15_rows(s.x[0], s.decide, support, g);
     s.be.mul(g, g, s.y);

@@ -13,6 +13,10 @@ struct GatherEntriesOp final : Op {
   explicit GatherEntriesOp(Ints p) : places(p) {}
   const char* name() const override { return "gather_entries"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {  // the entries that are touched
+    const double index = places.n * double(sizeof(int));
+    return pass == Pass::forward ? Cost{0, 2 * bytes_in(s.y) + index} : Cost{numbers_in(s.dy), 3 * bytes_in(s.dy) + index};
+  }
   void forward(Step& s) override { s.be.take_at(s.x[0], places, s.y); }
   void backward(Step& s) override {
     Mat dY = s.dy, dX = s.dx[0];

@@ -12,6 +12,10 @@ struct GatherRowsOp final : Op {
   Ints ids;
   explicit GatherRowsOp(Ints i) : ids(i) {}
   const char* name() const override { return "gather_rows"; }
+  Cost cost(const Step& s, Pass pass) const override {  // the rows that are touched, not the table
+    const double index = ids.n * double(sizeof(int));
+    return pass == Pass::forward ? Cost{0, 2 * bytes_in(s.y) + index} : Cost{numbers_in(s.dy), 3 * bytes_in(s.dy) + index};
+  }
   void forward(Step& s) override { s.be.gather_rows(s.x[0], ids, s.y); }
   void backward(Step& s) override {
     Mat dY = s.dy, dTable = s.dx[0];

@@ -11,6 +11,7 @@ inline namespace GLASS_PRECISION {
 
 struct GeluTanhOp final : Op {
   const char* name() const override { return "gelu_tanh"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 12, kCurve + 23); }
   void forward(Step& s) override { s.be.map(Function::gelu_tanh, s.x[0], s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], y = s.y, dy = s.dy, dx = s.dx[0];

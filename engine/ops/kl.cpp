@@ -12,6 +12,7 @@ struct KlOp final : Op {
   const char* name() const override { return "kl"; }
   const char* hazard() const override { return "q is 0 (its logarithm -inf) where p is not"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 3, 2); }
   void forward(Step& s) override { s.be.kl(s.x[0], s.x[1], s.y); }
   void backward(Step& s) override {
     Mat p = s.x[0], dy = s.dy, dlog_q = s.dx[1];

@@ -18,6 +18,11 @@ struct LayerNormOp final : Op {
   LayerNormOp(double e, Mat rstd) : eps(e), r(rstd) {}
   const char* name() const override { return "layer_norm"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {
+    if (pass == Pass::forward) return per_entry(s, pass, 8, 0);
+    const bool dx = s.dx[0].data, dgain = s.dx[1].data, dbias = s.dx[2].data;
+    return {numbers_in(s.x[0]) * (2 + 9 * dx + 2 * dgain + dbias), usual_bytes(s, pass)};  // 2: x̂ again
+  }
   void forward(Step& s) override { s.be.layer_norm(s.x[0], s.x[1], s.x[2], eps, r, s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], gain = s.x[1], dy = s.dy, dx = s.dx[0], dgain = s.dx[1], dbias = s.dx[2];

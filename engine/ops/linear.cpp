@@ -13,11 +13,17 @@ struct LinearOp final : Op {
   const char* name() const override { return "linear"; }
   const char* hazard() const override { return "a sum of products is too large for the number type, or holds 0 times infinity"; }
   bool mixes_entries() const override { return true; }
+  bool stores(int input) const override { return input < 2; }
+  Cost cost(const Step& s, Pass pass) const override {
+    const double n = numbers_in(s.y), product = 2 * n * s.x[0].cols;
+    if (pass == Pass::forward) return {product + n, usual_bytes(s, pass)};
+    return {product * ((s.dx[0].data != nullptr) + (s.dx[1].data != nullptr)) + (s.dx[2].data ? n : 0), usual_bytes(s, pass)};
+  }
   void forward(Step& s) override { s.be.matmul_add_row(s.x[0], s.x[1], s.x[2], s.y); }
   void backward(Step& s) override {
     Mat X = s.x[0], W = s.x[1], dY = s.dy, dX = s.dx[0], dW = s.dx[1], db = s.dx[2];
-    if (dX.data) s.be.matmul(Product::NT, dY, W, dX, true);
-    if (dW.data) s.be.matmul(Product::TN, X, dY, dW, true);
+    if (dX.data) s.be.matmul(Product::NT, dY, W, dX, s.adds[0]);
+    if (dW.data) s.be.matmul(Product::TN, X, dY, dW, s.adds[1]);
     if (db.data) s.be.add_col_sums(1, dY, db);
   }
 };

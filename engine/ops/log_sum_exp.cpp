@@ -13,6 +13,7 @@ struct LogSumExpOp final : Op {
   const char* name() const override { return "log_sum_exp"; }
   bool mixes_entries() const override { return true; }
   bool means_minus_inf() const override { return true; }  // only a row of nothing, or of nothing but -inf, gives it
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 3, kCurve + 3); }
   void forward(Step& s) override { s.be.log_sum_exp(s.x[0], s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], dy = s.dy, dx = s.dx[0];

@@ -14,6 +14,11 @@ struct MaskOp final : Op {
   MaskOp(Keep k, Real o) : keep(k), other(o) {}
   const char* name() const override { return "mask"; }
   bool means_minus_inf() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {
+    Cost c = per_entry(s, pass, 1, 1, false);
+    c.bytes += double(keep.rows) * keep.cols;
+    return c;
+  }
   void forward(Step& s) override { s.be.select(s.x[0], keep, other, s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, dx = s.dx[0];

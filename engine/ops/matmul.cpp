@@ -11,11 +11,13 @@ struct MatmulOp final : Op {
   const char* name() const override { return "matmul"; }
   const char* hazard() const override { return "a sum of products is too large for the number type, or holds 0 times infinity"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override { return multiply_adds(s, pass, numbers_in(s.y) * s.x[0].cols); }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.matmul(Product::NN, s.x[0], s.x[1], s.y, false); }
   void backward(Step& s) override {
     Mat A = s.x[0], B = s.x[1], dY = s.dy, dA = s.dx[0], dB = s.dx[1];
-    if (dA.data) s.be.matmul(Product::NT, dY, B, dA, true);
-    if (dB.data) s.be.matmul(Product::TN, A, dY, dB, true);
+    if (dA.data) s.be.matmul(Product::NT, dY, B, dA, s.adds[0]);
+    if (dB.data) s.be.matmul(Product::TN, A, dY, dB, s.adds[1]);
   }
 };
 

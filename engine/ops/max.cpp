@@ -14,6 +14,10 @@ struct MaxOp final : Op {
   explicit MaxOp(Ints w) : where(w) {}
   const char* name() const override { return "max"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {  // back: only the entries that were a maximum
+    if (pass == Pass::forward) return per_entry(s, pass, 1, 0);
+    return {numbers_in(s.dy), 3 * bytes_in(s.dy) + where.n * double(sizeof(int))};
+  }
   void forward(Step& s) override {
     if (s.decide) return s.be.max(s.x[0], s.y, where);
     s.be.take_at(s.x[0], where, s.y);

@@ -18,8 +18,8 @@ struct MaximumOp final : Op {
 };
 
 Var maximum(Var a, Var b, Where where) {
-  require_same_shape("maximum", a, b, where);
-  return a.tape->record<MaximumOp>(a.shape(), {a, b}, where);
+  const Shape shape = require_same_shape("maximum", a, b, where);
+  return a.tape->record<MaximumOp>(shape, {a, b}, where);
 }
 
 }  // namespace GLASS_PRECISION

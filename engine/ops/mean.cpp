@@ -11,6 +11,7 @@ struct MeanOp final : Op {
   explicit MeanOp(Mat s) : share(s) {}
   const char* name() const override { return "mean"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
   void forward(Step& s) override { s.be.sum(s.x[0], Real(1.0 / double(count(s.x[0].shape()))), s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, dx = s.dx[0];

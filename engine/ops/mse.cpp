@@ -13,6 +13,11 @@ struct MseOp final : Op {
   const char* name() const override { return "mse"; }
   const char* hazard() const override { return "the square is too large for the number type"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {
+    Cost c = per_entry(s, pass, 3, 2, false);
+    c.bytes += bytes_in(d);
+    return c;
+  }
   void forward(Step& s) override {
     s.be.sub(s.x[0], s.x[1], d);
     s.be.fill(s.y, 0);

@@ -8,10 +8,12 @@ inline namespace GLASS_PRECISION {
 
 struct NegOp final : Op {
   const char* name() const override { return "neg"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.scale(s.x[0], -1, s.y); }
   void backward(Step& s) override {
-    Mat dy = s.dy, dx = s.dx[0];
-    s.be.add_scaled(-1, dy, dx);
+    Mat dy = s.dy;
+    s.give(0, -1, dy);
   }
 };
 

@@ -11,6 +11,7 @@ struct NormOp final : Op {
   explicit NormOp(Mat f) : factor(f) {}
   const char* name() const override { return "norm"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 2, 2); }
   void forward(Step& s) override { s.be.norm(s.x[0], s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], y = s.y, dy = s.dy, dx = s.dx[0];

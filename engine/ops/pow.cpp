@@ -11,6 +11,7 @@ inline namespace GLASS_PRECISION {
 struct PowOp final : Op {
   const char* name() const override { return "pow"; }
   const char* hazard() const override { return "a negative number to a power that is not whole is nan; 0 to a negative power is infinite; large powers overflow"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 2 * kCurve, 2 * kCurve + 3); }
   void forward(Step& s) override { s.be.pow(s.x[0], s.x[1], s.y); }
   void backward(Step& s) override {
     Mat a = s.x[0], b = s.x[1], y = s.y, dy = s.dy, da = s.dx[0], db = s.dx[1];
@@ -20,8 +21,8 @@ struct PowOp final : Op {
 };
 
 Var pow(Var a, Var b, Where where) {
-  require_same_shape("pow", a, b, where);
-  return a.tape->record<PowOp>(a.shape(), {a, b}, where);
+  const Shape shape = require_same_shape("pow", a, b, where);
+  return a.tape->record<PowOp>(shape, {a, b}, where);
 }
 
 }  // namespace GLASS_PRECISION

@@ -17,6 +17,11 @@ struct RmsNormOp final : Op {
   RmsNormOp(double e, Mat rrms) : eps(e), r(rrms) {}
   const char* name() const override { return "rms_norm"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {
+    if (pass == Pass::forward) return per_entry(s, pass, 4, 0);
+    const bool dx = s.dx[0].data, dgain = s.dx[1].data;
+    return {numbers_in(s.x[0]) * (1 + 7 * dx + 2 * dgain), usual_bytes(s, pass)};  // 1: x̂ again
+  }
   void forward(Step& s) override { s.be.rms_norm(s.x[0], s.x[1], eps, r, s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], gain = s.x[1], dy = s.dy, dx = s.dx[0], dgain = s.dx[1];

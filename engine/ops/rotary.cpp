@@ -4,6 +4,9 @@
 //   y_a = x_a cos θ - x_b sin θ            dx_a =  dy_a cos θ + dy_b sin θ
 //   y_b = x_a sin θ + x_b cos θ            dx_b = -dy_a sin θ + dy_b cos θ
 //
+// With how.batch and how.heads the rows are those of several sequences, and the channels those of several heads: the position
+// starts again with each sequence, the pairs with each head.
+//
 // A turn keeps lengths and angles, so its transpose, which backward needs, is the turn by -θ. Nothing is kept.
 // Su et al. 2021, "RoFormer", section 3.2.2. The readable twin is rotary_steps in layers/positional/rotary.h.
 #include "engine/ops/check.h"
@@ -18,6 +21,7 @@ struct RotaryOp final : Op {
   explicit RotaryOp(const Rotary& h) : how(h) {}
   const char* name() const override { return "rotary"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 3, kCurve + 4, false); }
   void forward(Step& s) override { s.be.rotate(s.x[0], how, s.y); }
   void backward(Step& s) override {
     Mat dY = s.dy, dX = s.dx[0];
@@ -27,7 +31,12 @@ struct RotaryOp final : Op {
 
 Var rotary(Var x, const Rotary& how, Where where) {
   require_same_tape("rotary", {{"rows", x}});
-  const int width = x.shape().cols, dims = how.turned(width);
+  const Shape shape = x.shape();
+  if (how.batch < 1 || how.heads < 1 || shape.rows % how.batch != 0 || shape.cols % how.heads != 0) {
+    shape_error("rotary", "the rows cannot be cut into " + std::to_string(how.batch) + " sequences, or the columns into " + std::to_string(how.heads) + " heads",
+                {{"rows", x}}, "", where);
+  }
+  const int width = shape.cols / how.heads, dims = how.turned(width);
   if (dims > width)
     shape_error("rotary", std::to_string(dims) + " channels cannot be turned, there are fewer", {{"rows", x}}, "",
                 where);

@@ -11,6 +11,7 @@ struct RowMeanOp final : Op {
   explicit RowMeanOp(Mat s) : share(s) {}
   const char* name() const override { return "row_mean"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
   void forward(Step& s) override {
     s.be.fill(s.y, 0);
     s.be.add_row_sums(Real(1.0 / s.x[0].cols), s.x[0], s.y);

@@ -11,10 +11,12 @@ struct ScaleOp final : Op {
   explicit ScaleOp(Real f) : factor(f) {}
   const char* name() const override { return "scale"; }
   const char* hazard() const override { return "the product is too large for the number type, or it is 0 times infinity"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 2, false); }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.scale(s.x[0], factor, s.y); }
   void backward(Step& s) override {
-    Mat dy = s.dy, dx = s.dx[0];
-    s.be.add_scaled(factor, dy, dx);
+    Mat dy = s.dy;
+    s.give(0, factor, dy);
   }
 };
 

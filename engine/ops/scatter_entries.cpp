@@ -14,6 +14,11 @@ struct ScatterEntriesOp final : Op {
   ScatterEntriesOp(Ints p, Mat t) : places(p), taken(t) {}
   const char* name() const override { return "scatter_entries"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {
+    const double index = places.n * double(sizeof(int));
+    if (pass == Pass::forward) return {numbers_in(s.x[0]), bytes_in(s.y) + 3 * bytes_in(s.x[0]) + index};
+    return {numbers_in(s.x[0]), 3 * bytes_in(s.x[0]) + index};
+  }
   void forward(Step& s) override {
     s.be.fill(s.y, 0);
     s.be.add_at(s.x[0], places, s.y);

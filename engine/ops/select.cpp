@@ -12,6 +12,11 @@ struct SelectOp final : Op {
   Keep keep;
   explicit SelectOp(Keep k) : keep(k) {}
   const char* name() const override { return "select"; }
+  Cost cost(const Step& s, Pass pass) const override {
+    Cost c = per_entry(s, pass, 1, 1, false);
+    c.bytes += double(keep.rows) * keep.cols;
+    return c;
+  }
   void forward(Step& s) override { s.be.choose(s.x[0], s.x[1], keep, s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, da = s.dx[0], db = s.dx[1];

@@ -9,6 +9,7 @@ inline namespace GLASS_PRECISION {
 
 struct SigmoidOp final : Op {
   const char* name() const override { return "sigmoid"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 2, kCurve + 6); }
   void forward(Step& s) override { s.be.map(Function::sigmoid, s.x[0], s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], y = s.y, dy = s.dy, dx = s.dx[0];

@@ -23,6 +23,9 @@ struct SparseAttentionOp final : Op {
   const char* name() const override { return "sparse_attention"; }
   const char* hazard() const override { return "a score is too large for the number type, or an operand is not finite"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {
+    return {attention_flops(s, pass, numbers_in(A), s.x[0].cols, s.x[2].cols, false), usual_bytes(s, pass) + bytes_in(A) + double(sizeof(int)) * allowed.keys.n};
+  }
 
   void forward(Step& s) override {
     Mat Q = s.x[0], K = s.x[1], V = s.x[2], Y = s.y;

@@ -19,6 +19,11 @@ struct SparsemaxOp final : Op {
   const char* name() const override { return "sparsemax"; }
   const char* hazard() const override { return "a row of scores holds +inf or nan: there is no threshold"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {  // entries of the support are found one by one: at least one look at each
+    Cost c = per_entry(s, pass, 5, 4);
+    if (pass == Pass::forward) c.bytes += bytes_in(support);
+    return c;
+  }
   void forward(Step& s) override { s.be.sparsemax_rows(s.x[0], s.decide, support, s.y); }
   void backward(Step& s) override {
     Mat dA = s.dy, dE = s.dx[0];

@@ -12,6 +12,7 @@ inline namespace GLASS_PRECISION {
 struct SqrtOp final : Op {
   const char* name() const override { return "sqrt"; }
   const char* hazard() const override { return "the root of a negative number is nan, and the slope of the root at 0 is infinite"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 3); }
   void forward(Step& s) override { s.be.map(Function::sqrt, s.x[0], s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], y = s.y, dy = s.dy, dx = s.dx[0];

@@ -9,10 +9,12 @@ inline namespace GLASS_PRECISION {
 struct SubColOp final : Op {
   const char* name() const override { return "sub_col"; }
   const char* hazard() const override { return "infinity minus infinity is not a number (is a whole row masked?)"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
+  bool stores(int i) const override { return i == 0; }
   void forward(Step& s) override { s.be.sub_col(s.x[0], s.x[1], s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, dx = s.dx[0], dc = s.dx[1];
-    if (dx.data) s.be.add_scaled(1, dy, dx);
+    if (dx.data) s.give(0, 1, dy);
     if (dc.data) s.be.add_row_sums(-1, dy, dc);
   }
 };

@@ -8,6 +8,7 @@ inline namespace GLASS_PRECISION {
 
 struct SumOp final : Op {
   const char* name() const override { return "sum"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 1, 1, false); }
   void forward(Step& s) override { s.be.sum(s.x[0], 1, s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, dx = s.dx[0];

@@ -11,6 +11,7 @@ inline namespace GLASS_PRECISION {
 
 struct TanhOp final : Op {
   const char* name() const override { return "tanh"; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 3, kCurve + 5); }
   void forward(Step& s) override { s.be.map(Function::tanh, s.x[0], s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], y = s.y, dy = s.dy, dx = s.dx[0];

@@ -20,6 +20,11 @@ struct TopKMaskOp final : Op {
   const char* name() const override { return "top_k_mask"; }
   bool means_minus_inf() const override { return true; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override {
+    Cost c = per_entry(s, pass, 2, 1, false);
+    c.bytes += double(chosen.rows) * chosen.cols;
+    return c;
+  }
   void forward(Step& s) override {
     if (s.decide) s.be.top_k(s.x[0], k, chosen);
     s.be.select(s.x[0], chosen, other, s.y);

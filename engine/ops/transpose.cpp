@@ -9,6 +9,7 @@ inline namespace GLASS_PRECISION {
 struct TransposeOp final : Op {
   const char* name() const override { return "transpose"; }
   bool mixes_entries() const override { return true; }
+  Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, 0, 1, false); }
   void forward(Step& s) override { s.be.transpose(s.x[0], s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, dx = s.dx[0];

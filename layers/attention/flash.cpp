@@ -1,8 +1,11 @@
 #include "layers/attention/flash.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
+
+#include "layers/attention/multi_head.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -63,20 +66,51 @@ static Var weights_from(Var L, Var Q, Var K, const Mask* allowed) {
   return exp(sub_col(E, L)).named("A");
 }
 
+static bool last_sees_all(const Mask& allowed) {
+  for (int j = 0; j < allowed.keys() && allowed.queries() > 0; ++j)
+    if (!allowed(allowed.queries() - 1, j)) return false;
+  return true;
+}
+
+// A mask, or one for each sequence, as shortly as all of them can be said. The bytes are what the result's keep points to.
+static Tiling tiling_of(const FlashAttention& flash, const Mask* masks, int n, std::vector<unsigned char>& bytes) {
+  Tiling tiling{.queries = flash.queries, .keys = flash.keys, .tau = flash.tau};
+  bool nothing = true, padding = true, causal = true, flag_says_it = true;
+  for (int b = 0; masks && b < n; ++b) {
+    nothing = nothing && masks[b].hides_nothing();
+    padding = padding && masks[b].is_padding();
+    causal = causal && masks[b].is_causal();
+    flag_says_it = flag_says_it && causal && last_sees_all(masks[b]);
+  }
+  if (!masks || nothing) return tiling;
+  tiling.causal = causal && !padding;
+  if (tiling.causal && flag_says_it) return tiling;
+  for (int b = 0; b < n; ++b) {
+    const Mask seen = Mask::visible(masks[b].seen(), 1);
+    const Keep keep = padding || causal ? seen.keep() : masks[b].keep();
+    bytes.insert(bytes.end(), keep.data, keep.data + count({keep.rows, keep.cols}));
+  }
+  tiling.keep = {bytes.data(), padding || causal ? n : n * masks[0].queries(), masks[0].keys()};
+  tiling.masks = n;
+  return tiling;
+}
+
 Var FlashAttention::attend(Var Q, Var K, Var V, const Call& call) const {
   Tape& tape = *Q.tape;
-  Tiling tiling{.queries = queries, .keys = keys, .tau = tau, .with_L = true};
-  Mask seen(0, 0);
-  if (call.allowed && !call.allowed->hides_nothing()) {
-    const bool padding = call.allowed->is_padding();
-    tiling.causal = !padding && call.allowed->is_causal();
-    tiling.keep = call.allowed->keep();
-    if (padding || tiling.causal) tiling.keep = (seen = Mask::visible(call.allowed->seen(), 1)).keep();
-  }
+  std::vector<unsigned char> bytes;
+  Tiling tiling = tiling_of(*this, call.allowed, 1, bytes);
+  tiling.with_L = true;
   const Var both = flash_attention(Q, K, V, default_scale(Q), tiling).named("Y L");
   const Var Y = tape.cols(both, 0, V.shape().cols).named("Y"), L = tape.cols(both, V.shape().cols, 1).named("L");
   if (call.weights) call.weights->push_back(weights_from(L, Q, K, call.allowed));
   return Y;
+}
+
+Var FlashAttention::attend_all(Var Q, Var K, Var V, const Heads& cut) const {
+  std::vector<unsigned char> bytes;
+  Tiling tiling = tiling_of(*this, cut.mask, cut.mask_each ? cut.batch : 1, bytes);
+  tiling.batch = cut.batch, tiling.heads = cut.heads, tiling.kv_heads = cut.groups();
+  return flash_attention(Q, K, V, 1 / std::sqrt(double(Q.shape().cols / cut.heads)), tiling);
 }
 
 }  // namespace GLASS_PRECISION

@@ -29,6 +29,7 @@ struct OnlineSoftmax final : Variant {
 // Lines "Y L" and its views "Y" and "L". Masks are said as shortly as they can be: causal is a flag, padding one row of bytes, and
 // only any other mask is kept as n x m bytes. Tiles that are hidden altogether are skipped. The weights, if they are wanted, are
 // computed once more as lines of the tape, A = exp(E - L), and do take n x m; gradients flow through them too.
+// multi_head gets all its heads and sequences from one line, without L.
 struct FlashAttention final : Variant {
   int queries = 32, keys = 32;  // in one tile; the result does not depend on it
   double tau = 0;               // let the maximum lag behind by so much, to rescale less often (FlashAttention-4: 8 ln 2)
@@ -36,6 +37,7 @@ struct FlashAttention final : Variant {
 
  protected:
   Var attend(Var Q, Var K, Var V, const Call&) const override;
+  Var attend_all(Var Q, Var K, Var V, const Heads&) const override;
 };
 
 }  // namespace GLASS_PRECISION

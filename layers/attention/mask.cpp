@@ -1,5 +1,6 @@
 #include "layers/attention/mask.h"
 
+#include <algorithm>
 #include <string>
 
 #include "engine/errors.h"
@@ -40,18 +41,29 @@ void Mask::set(int query, int key, bool allowed) {
 }
 
 std::vector<bool> Mask::seen() const {
-  std::vector<bool> seen(std::size_t(keys_), false);
+  std::vector<unsigned char> seen(std::size_t(keys_), 0);
   for (int i = 0; i < queries_; ++i)
-    for (int j = 0; j < keys_; ++j)
-      if ((*this)(i, j)) seen[std::size_t(j)] = true;
-  return seen;
+    for (int j = 0; j < keys_; ++j) seen[std::size_t(j)] |= (*this)(i, j);
+  return {seen.begin(), seen.end()};
 }
 
-bool Mask::hides_nothing() const { return allowed_ == Mask(queries_, keys_).allowed_; }
+bool Mask::hides_nothing() const { return std::find(allowed_.begin(), allowed_.end(), 0) == allowed_.end(); }
 
-bool Mask::is_padding() const { return allowed_ == visible(seen(), queries_).allowed_; }
+bool Mask::is_padding() const {  // every row is the last
+  const unsigned char *row = allowed_.data(), *last = row + std::ptrdiff_t(std::max(queries_, 1) - 1) * keys_;
+  for (int i = 0; i + 1 < queries_; ++i, row += keys_)
+    if (!std::equal(row, row + keys_, last)) return false;
+  return true;
+}
 
-bool Mask::is_causal() const { return allowed_ == (causal(queries_, keys_) & visible(seen(), queries_)).allowed_; }
+bool Mask::is_causal() const {  // every row is the last, as far as it may look; the last looks as far as there are keys
+  const unsigned char *row = allowed_.data(), *last = row + std::ptrdiff_t(std::max(queries_, 1) - 1) * keys_;
+  for (int i = 0; i < queries_; ++i, row += keys_) {
+    const int seen = std::max(0, i + 1 + keys_ - queries_);
+    if (!std::equal(row, row + seen, last) || std::find(row + seen, row + keys_, 1) != row + keys_) return false;
+  }
+  return true;
+}
 
 Mask operator&(const Mask& a, const Mask& b) {
   if (a.queries_ != b.queries_ || a.keys_ != b.keys_) {

@@ -1,5 +1,7 @@
 #include "layers/attention/multi_head.h"
 
+#include <cstdio>
+
 #include "engine/errors.h"
 
 namespace glass {
@@ -29,20 +31,27 @@ void require_heads(Shape q, Shape k, Shape v, const Heads& cut) {
 Var multi_head(Var Q, Var K, Var V, const Heads& cut, const Variant& variant) {
   require_heads(Q.shape(), K.shape(), V.shape(), cut);
   Tape& tape = *Q.tape;
+  if (cut.batch * cut.heads > 1 && !cut.weights) {
+    const Var whole = variant.all_heads(Q, K, V, cut);
+    if (whole.tape) return whole.named("heads");
+  }
   const int n = Q.shape().rows / cut.batch, m = K.shape().rows / cut.batch, share = cut.heads / cut.groups();
   const int d = Q.shape().cols / cut.heads, d_k = K.shape().cols / cut.groups(), d_v = V.shape().cols / cut.groups();
-  std::vector<Var> sequences, heads;
+  // the tape's own memory and no std::string, so that a training step makes no heap call
+  Var* const heads = static_cast<Var*>(tape.raw(std::size_t(cut.heads + cut.batch) * sizeof(Var), alignof(Var)));
+  Var* const sequences = heads + cut.heads;
+  char at[64];
   for (int b = 0; b < cut.batch; ++b) {
-    heads.clear();
     for (int h = 0; h < cut.heads; ++h) {
-      const std::string at = (cut.batch > 1 ? "sequence " + std::to_string(b) + " " : "") + "head " + std::to_string(h);
-      const Scope scope(tape, at.c_str());
+      if (cut.batch > 1) std::snprintf(at, sizeof at, "sequence %d head %d", b, h);
+      else std::snprintf(at, sizeof at, "head %d", h);
+      const Scope scope(tape, at);
       const Var q = tape.view(Q, b * n, h * d, n, d), k = tape.view(K, b * m, h / share * d_k, m, d_k), v = tape.view(V, b * m, h / share * d_v, m, d_v);
-      heads.push_back(variant(q, k, v, {cut.mask_of(b), h, cut.heads, cut.weights}));
+      heads[h] = variant(q, k, v, {cut.mask_of(b), h, cut.heads, cut.weights});
     }
-    sequences.push_back(cut.heads == 1 ? heads[0] : concat_cols(heads.data(), cut.heads).named("heads"));
+    sequences[b] = cut.heads == 1 ? heads[0] : concat_cols(heads, cut.heads).named("heads");
   }
-  return cut.batch == 1 ? sequences[0] : concat_rows(sequences.data(), cut.batch).named("heads");
+  return cut.batch == 1 ? sequences[0] : concat_rows(sequences, cut.batch).named("heads");
 }
 
 static int width_of_keys(int C, int heads, int kv_heads) {  // checked before the first parameter is made

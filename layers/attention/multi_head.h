@@ -29,7 +29,8 @@ struct Heads {
   const Mask* mask_of(int b) const { return mask ? mask + (mask_each ? b : 0) : nullptr; }
 };
 
-// Each head of each sequence by `variant`, the results side by side: (batch n) x (heads d_v).
+// Each head of each sequence by `variant`, the results side by side: (batch n) x (heads d_v). A variant that has a way for all of
+// them at once (flash) is asked for that, unless weights are wanted: one line "heads" then, and none for single heads.
 // Throws ShapeError if a width or a number of rows cannot be cut, or heads by kv_heads, before anything is recorded.
 Var multi_head(Var Q, Var K, Var V, const Heads&, const Variant& variant = plain_attention);
 

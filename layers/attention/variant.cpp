@@ -1,4 +1,4 @@
-#include "layers/attention/variant.h"
+#include "layers/attention/multi_head.h"
 
 #include "engine/errors.h"
 
@@ -16,16 +16,26 @@ static const char* refusal(const Supports& can, Shape q, Shape k, const Call& ca
   return nullptr;
 }
 
-Var Variant::operator()(Var Q, Var K, Var V, const Call& call) const {
-  const Shape q = Q.shape(), k = K.shape();
+static void require(const Variant& variant, Shape q, Shape k, const Call& call) {
   if (call.allowed && (call.allowed->queries() != q.rows || call.allowed->keys() != k.rows)) {
-    throw ShapeError(std::string(name()) + " attention: the mask is " + to_text(call.allowed->queries(), call.allowed->keys()) +
+    throw ShapeError(std::string(variant.name()) + " attention: the mask is " + to_text(call.allowed->queries(), call.allowed->keys()) +
                      " (queries x keys), but there are " + std::to_string(q.rows) + " queries and " + std::to_string(k.rows) + " keys");
   }
-  if (const char* why = refusal(supports(), q, k, call)) {
-    throw ShapeError(std::string(name()) + " attention " + why + " (" + std::to_string(q.rows) + " queries, " + std::to_string(k.rows) + " keys)");
+  if (const char* why = refusal(variant.supports(), q, k, call)) {
+    throw ShapeError(std::string(variant.name()) + " attention " + why + " (" + std::to_string(q.rows) + " queries, " + std::to_string(k.rows) + " keys)");
   }
+}
+
+Var Variant::operator()(Var Q, Var K, Var V, const Call& call) const {
+  require(*this, Q.shape(), K.shape(), call);
   return attend(Q, K, V, call);
+}
+
+Var Variant::all_heads(Var Q, Var K, Var V, const Heads& cut) const {
+  require_heads(Q.shape(), K.shape(), V.shape(), cut);
+  const Shape q = {Q.shape().rows / cut.batch, Q.shape().cols / cut.heads}, k = {K.shape().rows / cut.batch, K.shape().cols / cut.groups()};
+  for (int b = 0; b < cut.batch; ++b) require(*this, q, k, {.allowed = cut.mask_of(b), .weights = cut.weights});
+  return attend_all(Q, K, V, cut);
 }
 
 }  // namespace GLASS_PRECISION

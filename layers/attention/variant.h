@@ -11,6 +11,8 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
+struct Heads;  // layers/attention/multi_head.h
+
 // What is asked of one head.
 struct Call {
   const Mask* allowed = nullptr;        // null: every query sees every key
@@ -38,8 +40,13 @@ struct Variant {
   virtual void generators(std::vector<Rng*>&) const {}  // those that it draws from; see engine/recompute.h
   Var operator()(Var Q, Var K, Var V, const Call& = {}) const;  // throws ShapeError for what it does not support
 
+  // All heads of all sequences in one line: (batch n) x (heads d_v). A Var without a tape where the variant has no such way.
+  // multi_head asks first, and goes head by head then.
+  Var all_heads(Var Q, Var K, Var V, const Heads&) const;
+
  protected:
   virtual Var attend(Var Q, Var K, Var V, const Call&) const = 0;
+  virtual Var attend_all(Var, Var, Var, const Heads&) const { return {}; }
 };
 
 }  // namespace GLASS_PRECISION

@@ -1,8 +1,6 @@
 // AdamW: each weight takes steps of about the same size, whatever the scale of its gradient, and shrinks a little.
 #pragma once
 
-#include <vector>
-
 #include "engine/params.h"
 
 namespace glass {
@@ -24,8 +22,8 @@ struct AdamW {
   ParamStore& store;
   double rate, decay;  // the rate may be set before each step
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  long t = 0;                // updates so far
-  std::vector<Matrix> m, v;  // one for each parameter, in the order of the store
+  long t = 0;    // updates so far
+  Moments m, v;  // one for each parameter, in the order of the store
 
   AdamW(ParamStore&, double rate, double decay = 0.01);  // takes every parameter that the store has now
   void step();  // reads the gradients, changes the values; call store.zero_grad() before the next backward()

@@ -1,8 +1,6 @@
 // Stochastic gradient descent: a step against the gradient, with a memory of earlier steps if wanted.
 #pragma once
 
-#include <vector>
-
 #include "engine/params.h"
 
 namespace glass {
@@ -17,7 +15,7 @@ struct Sgd {
   ParamStore& store;
   double rate, momentum;  // the rate may be set before each step
   bool nesterov;
-  std::vector<Matrix> v;  // one for each parameter, in the order of the store
+  Moments v;  // one for each parameter, in the order of the store
 
   // Takes every parameter that the store has now. Throws InputError for a momentum outside [0, 1).
   explicit Sgd(ParamStore&, double rate, double momentum = 0, bool nesterov = false);

@@ -10,12 +10,7 @@ namespace glass {
 inline namespace GLASS_PRECISION {
 
 LearnedPositions::LearnedPositions(ParamStore& store, const std::string& name, int longest, int C, Rng& rng)
-    : table(&store.make(name, {longest, C}, Init::normal, rng)) {
-  Matrix small(table->value);
-  for (int p = 0; p < longest; ++p)
-    for (int c = 0; c < C; ++c) small(p, c) *= Real(0.02);
-  table->set(small);
-}
+    : table(&store.make(name, {longest, C}, Start(Init::normal, 0.02), rng)) {}
 
 Var LearnedPositions::operator()(Var X, int batch, int first) const {
   const int rows = X.shape().rows, longest = table->value.rows();

@@ -9,6 +9,11 @@
 #include "engine/ops.h"
 #include "layers/attention/self_attention.h"
 #include "layers/embedding.h"
+#include "layers/encoder.h"
+#include "layers/optim/adamw.h"
+#include "layers/optim/clip.h"
+#include "layers/optim/schedule.h"
+#include "layers/optim/sgd.h"
 #include "tests/catch.h"
 #include "tests/compare.h"
 
@@ -116,6 +121,68 @@ TEST_CASE("after the first training step the heap is not called again") {
   }
 }
 
+TEST_CASE("clipping, a schedule and an optimiser's step make no heap call") {
+  Model model;
+  AdamW adam(model.store, 0.1);
+  Sgd sgd(model.store, 0.1, 0.9, true);
+  const WarmupCosine cosine{0.1, 3, 10};
+  const Noam noam{64, 5};
+  for (Param& p : model.store.all) p.grad.home()->fill(p.grad, 1);
+  const long before = heap_calls;
+  for (long t = 1; t <= 5; ++t) {
+    clip_by_norm(model.store, 0.5);
+    adam.rate = cosine(t);
+    adam.step();
+    sgd.rate = noam(t);
+    sgd.step();
+    model.store.zero_grad();
+    model.store.all[0].grad.home()->fill(model.store.all[0].grad, 2);
+  }
+  const long calls = heap_calls - before;
+  CHECK(calls == 0);
+}
+
+// A whole transformer: embedding, blocks with dropout and masks, cross-entropy, clipping, AdamW.
+struct Transformer {
+  ParamStore store;
+  Rng rng{12};
+  Embedding words{store, "words", 7, 8, rng};
+  Encoder encoder{store, "", 11, {.C = 8, .heads = 2, .activation = Activation::gelu, .dropout = 0.1}, rng};  // from layer 10 on names are longer
+  AdamW adam{store, 0.01};
+};
+
+static double step(Tape& tape, Transformer& model, const std::vector<int>& ids, const std::vector<int>& next, const Mask& mask) {
+  tape.rewind();
+  const Var Y = model.encoder(model.words(tape, ids), {.batch = 12, .mask = &mask});
+  const Var loss = cross_entropy(matmul_nt(Y, tape.use(*model.words.table)), next.data(), int(next.size()));
+  model.store.zero_grad();
+  tape.backward(loss);
+  clip_by_norm(model.store, 1);
+  model.adam.step();
+  return double(loss.value()(0, 0));
+}
+
+TEST_CASE("a training step of a transformer calls the heap only the first time") {
+  std::vector<int> ids(60), next(60);
+  for (std::size_t i = 0; i < 60; ++i) ids[i] = int(i * i % 7), next[i] = int((i + 1) * (i + 1) % 7);
+  const Mask mask = Mask::causal(5, 5);
+  for (const Variant* variant : {static_cast<const Variant*>(&plain_attention), static_cast<const Variant*>(&fused_attention)}) {
+    for (bool zero_first : {false, true}) {
+      Transformer model;
+      for (EncoderBlock& block : model.encoder.blocks) block.attention.variant = variant;
+      Tape tape;
+      tape.zero_first = zero_first;
+      const double first = step(tape, model, ids, next, mask);
+      double last = first;
+      const long before = heap_calls;
+      for (int i = 0; i < 10; ++i) last = step(tape, model, ids, next, mask);
+      const long calls = heap_calls - before;
+      CHECK(calls == 0);
+      CHECK(last < 0.9 * first);
+    }
+  }
+}
+
 TEST_CASE("a replay and a second sweep make no heap call") {
   Tape tape;
   const Var x = tape.input(sines({4, 4}, 1, 0.3, 0.8), "x");
@@ -164,6 +231,18 @@ TEST_CASE("O03 the number of entries is counted in 64 bits") {
 }
 
 // ---- arenas
+
+TEST_CASE("blocks of an arena grow, so that a large model has few of them") {
+  Arena arena(cpu_backend());
+  for (int i = 0; i < 200; ++i) arena.take(1 << 20, 64);
+  CHECK(arena.blocks() <= 10);
+  CHECK(arena.taken() == std::size_t(200) << 20);
+}
+
+TEST_CASE("an arena that is asked for nothing still gives memory") {  // null would mean "no gradient wanted"
+  Arena arena(cpu_backend());
+  CHECK(arena.take(0, 16) != nullptr);
+}
 
 TEST_CASE("an arena keeps its blocks and gives the same memory again") {
   Arena arena(cpu_backend());

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <memory>
 #include <set>
 
 #include "engine/gradcheck.h"
@@ -71,12 +73,40 @@ TEST_CASE("every op's backward adds, and changes neither its inputs nor its outp
         t.tape.be.copy(noise, x.grad());
       }
       Step s = t.tape.step(t.y.id);
+      const auto adds = std::make_unique<bool[]>(t.x.size());
+      std::fill_n(adds.get(), t.x.size(), true);
+      s.adds = adds.get();
       t.tape.node(t.y).rule->backward(s);
       for (std::size_t i = 0; i < t.x.size(); ++i) {
         if (c.sends_to(i)) CHECK(difference(t.x[i].grad(), want[i], kRounding) == "");
         CHECK(bit_difference(t.x[i].value(), t.values[i]) == "");
       }
       CHECK(bit_difference(t.y.value(), y) == "");
+    }
+  }
+}
+
+TEST_CASE("every op that says it stores a gradient overwrites all of it") {
+  for (const OpCase& c : op_cases()) {
+    if (c.constant) continue;
+    DYNAMIC_SECTION(c.name) {
+      Trial t(c);
+      t.tape.zero_first = true;
+      t.tape.backward(t.y, t.seed);
+      Step s = t.tape.step(t.y.id);
+      Op& rule = *t.tape.node(t.y).rule;
+      const auto adds = std::make_unique<bool[]>(t.x.size());
+      std::vector<Matrix> want;
+      for (std::size_t i = 0; i < t.x.size(); ++i) {
+        adds[i] = !rule.stores(int(i));
+        want.emplace_back(t.x[i].has_grad() ? t.x[i].grad() : Mat{});
+        if (t.x[i].has_grad()) t.tape.be.fill(t.x[i].grad(), adds[i] ? Real(0) : std::numeric_limits<Real>::quiet_NaN());
+      }
+      s.adds = adds.get();
+      rule.backward(s);
+      for (std::size_t i = 0; i < t.x.size(); ++i) {
+        if (t.x[i].has_grad()) CHECK(difference(t.x[i].grad(), want[i], kRounding) == "");
+      }
     }
   }
 }

@@ -42,12 +42,13 @@ static void check_gradients(const ParamStore& store, const std::string& prefix) 
 }
 
 TEST_CASE("encoder block: a batch of two, causal and padded, gives PyTorch's values and gradients") {
-  for (const NormPlace place : {NormPlace::pre, NormPlace::post}) {
+  for (const int way : {0, 1, 2, 3}) {
+    const NormPlace place = way % 2 ? NormPlace::post : NormPlace::pre;
     const std::string prefix = place == NormPlace::pre ? "pre" : "post";
     Tape tape;
     ParamStore store;
     Rng rng(1);
-    EncoderBlock block(store, "", {.C = 4, .heads = 2, .hidden = 6, .norm = place, .activation = Activation::gelu}, rng);
+    EncoderBlock block(store, "", {.C = 4, .heads = 2, .hidden = 6, .norm = place, .activation = Activation::gelu, .fused = way > 1}, rng);
     set_attention(store, "", 0);
     set_rest(store, 2);
     const Mask masks[] = {Mask::causal(5, 5), Mask::causal(5, 5) & Mask::visible({true, true, true, true, false}, 5)};

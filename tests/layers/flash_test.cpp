@@ -263,6 +263,35 @@ TEST_CASE("flash: what a query may not see may hold anything, even for the other
   CHECK(std::isnan(Y.value()(7, 0)));  // query 7 sees it, and is not made a zero row
 }
 
+TEST_CASE("flash: all heads of all sequences are one line, with the numbers of head by head") {
+  Rng rng(9);
+  const int n = 5, m = 6;
+  const Matrix q = random_matrix({2 * n, 12}, rng), k = random_matrix({2 * m, 6}, rng), v = random_matrix({2 * m, 4}, rng), dY = random_matrix({2 * n, 8}, rng);
+  const Mask causal = Mask::causal(n, m), padding = Mask::visible({true, true, false, true, true, false}, n);
+  Mask any(n, m);
+  any.set(1, 2, false), any.set(4, 0, false);
+  const std::vector<std::vector<Mask>> masks = {{Mask(n, m)}, {causal}, {any}, {causal, causal & padding}, {padding, Mask(n, m)}, {any, causal}, {causal & padding}};
+  for (const std::vector<Mask>& some : masks) {
+    CAPTURE(some.size(), some[0].is_causal(), some[0].is_padding());
+    Heads cut{.batch = 2, .heads = 4, .kv_heads = 2, .mask = some.data(), .mask_each = some.size() == 2};
+    HeadsRun whole(in_tiles(2, 3), q, k, v, cut, dY);
+    CHECK(whole.tape.nodes.size() == 4);  // Q, K, V, Y
+    std::vector<Var> weights;
+    cut.weights = &weights;
+    HeadsRun parts(in_tiles(2, 3), q, k, v, cut, dY);
+    CHECK(weights.size() == 8);
+    CHECK(difference(whole.Y.value(), parts.Y.value(), kRounding) == "");
+    CHECK(difference(whole.Q.grad(), parts.Q.grad(), kRounding) == "");
+    CHECK(difference(whole.K.grad(), parts.K.grad(), kRounding) == "");
+    CHECK(difference(whole.V.grad(), parts.V.grad(), kRounding) == "");
+  }
+  const Mask wrong(n, m + 1);
+  Tape tape;
+  const Var Q = tape.input(q, "Q"), K = tape.input(k, "K"), V = tape.input(v, "V");
+  CHECK_THROWS_WITH(multi_head(Q, K, V, {.batch = 2, .heads = 4, .kv_heads = 2, .mask = &wrong}, in_tiles(2, 2)), ContainsSubstring("the mask is 5 x 7"));
+  CHECK(tape.nodes.size() == 3);
+}
+
 TEST_CASE("flash: sizes and settings that do not fit are errors") {
   Tape tape;
   const Var Q = tape.input(Matrix(Shape{2, 4}), "Q"), K = tape.input(Matrix(Shape{3, 4}), "K"), V = tape.input(Matrix(Shape{3, 5}), "V");
@@ -275,6 +304,10 @@ TEST_CASE("flash: sizes and settings that do not fit are errors") {
   CHECK_THROWS_AS(in_tiles(2, 2, 61)(Q, K, V), InputError);
   CHECK_THROWS_AS(in_tiles(2, 2, std::nan(""))(Q, K, V), InputError);
   CHECK_THROWS_AS(in_steps(0)(Q, K, V), InputError);
+  CHECK_THROWS_AS(flash_attention(Q, K, V, 1, {.batch = 0}), InputError);
+  CHECK_THROWS_AS(flash_attention(Q, K, V, 1, {.heads = 3, .kv_heads = 2}), InputError);
+  const Mask mask(2, 3);
+  CHECK_THROWS_WITH(flash_attention(Q, K, V, 1, {.keep = mask.keep(), .masks = 2}), ContainsSubstring("1 mask"));
   CHECK(tape.nodes.size() == before);
   std::vector<Var> weights;
   CHECK_THROWS_AS(in_steps(2)(Q, K, V, {.weights = &weights}), ShapeError);

@@ -12,10 +12,12 @@ using Catch::Matchers::ContainsSubstring;
 
 static const int n = 5, in = 3, out = 4;
 
-TEST_CASE("linear: Y, dX, dW and db are what plain loops say") {
+static void check_loops(bool fused) {
+  CAPTURE(fused);
   Rng rng(3);
   ParamStore store;
-  const Linear layer(store, "", in, out, rng);
+  Linear layer(store, "", in, out, rng);
+  layer.fused = fused;
   layer.b->set(random_matrix({1, out}, rng));
   const Matrix x = random_matrix({n, in}, rng), dY = random_matrix({n, out}, rng);
   Tape tape;
@@ -39,6 +41,12 @@ TEST_CASE("linear: Y, dX, dW and db are what plain loops say") {
   CHECK(difference(X.grad(), dX, kRounding) == "");
   CHECK(difference(layer.W->grad, dW, kRounding) == "");
   CHECK(difference(layer.b->grad, db, kRounding) == "");
+  CHECK(std::string(tape.nodes.back().op) == (fused ? "linear" : "add_row"));
+}
+
+TEST_CASE("linear: Y, dX, dW and db are what plain loops say, in two lines and in one") {
+  check_loops(false);
+  check_loops(true);
 }
 
 TEST_CASE("linear: gradients agree with differences, with and without a bias") {

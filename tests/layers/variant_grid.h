@@ -13,6 +13,7 @@ struct Grid {
   bool same_as_plain = false;  // exact: values and all gradients are those of the steps
   std::vector<int> lengths = {1, 2, 3, 7};
   int d = 4, d_v = 4;          // width of one head
+  unsigned seed = 17;          // of the random inputs
   bool empty_rows = true;      // a query that sees nothing gives a row of zeros (false: it cannot happen)
 };
 

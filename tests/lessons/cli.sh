@@ -48,8 +48,37 @@ run --seed 5; cp out first; run --seed 5; cmp -s out first && ok || bad "same se
 run --seed 6; cmp -s out first && bad "another seed, the same output" || ok
 
 
+for n in 0 1 1024; do accepts "J06 --threads $n" "checks ok" --threads $n; done
+for n in -1 1000000 99999999999999999999 abc "" 2x; do refuses "J06 --threads '$n'" "--threads" --threads "$n"; done
+for n in -1 1000000 abc; do
+  export GLASS_THREADS=$n
+  refuses "J06 GLASS_THREADS=$n" "GLASS_THREADS: the number of threads is from 1 to 1024"
+done
+for n in "" 0 2; do
+  export GLASS_THREADS=$n
+  accepts "J06 GLASS_THREADS='$n'" "checks ok"
+done
+unset GLASS_THREADS
 accepts "--health" "rows > 0.99" --health
 grep -q 'W_q' out && ok || bad "--health names the parameters with their gradients"
+accepts "--profile" "matmul_nt" --profile
+for part in "Where a step goes" "measured, not checked" "the rest" "recorded at" "GF/s" "checks ok"; do
+  grep -qF -- "$part" out && ok || bad "--profile says $part"
+done
+awk '/all ops/ { exit !($4 > 0 && $6 > 0 && $9 > 0) }' out && ok || bad "--profile: time, FLOPs and bytes are above 0"
+tail -1 out | grep -q 'checks ok' && ok || bad "--profile: the verdict is the last line"
+run; grep -q 'GF/s' out && bad "a profile that nobody asked for" || ok
+accepts "--profile -q is the verdict only" "checks ok" --profile -q
+[ "$(wc -l <out)" -eq 1 ] && ok || bad "--profile -q prints more than a line"
+accepts "--profile --ascii" "a step" --profile --ascii
+LC_ALL=C grep -q '[^ -~]' out && bad "--profile --ascii prints other characters" || ok
+accepts "--help-all lists --profile" "--profile" --help-all
+lesson=$lessons/24_flash_attention
+accepts "--profile of flash attention" "flash_attention" --profile
+grep -q '^   %[0-9]* flash_atte' out && ok || bad "--profile names the line of flash_attention"
+lesson=$lessons/22_checkpointing
+accepts "--profile inside recompute" "Where a step goes" --profile
+lesson=$lessons/09_self_attention
 refuses "a variant where there is none" "--variant" --variant causal
 lesson=$lessons/11_masks
 accepts "--variant" "checks ok" --variant padding
@@ -68,6 +97,25 @@ accepts "diff with options" "4 heads" rotary alibi --heads 4 --dim 16 --text "a 
 refuses "diff of one form" "it takes two" causal
 refuses "diff of a form that is not there" "there is no attention \"flesh\"; there is plain" flesh plain
 refuses "diff with heads that do not fit" "cannot be cut into 3 heads" causal plain --heads 3
+lesson=$lessons/09_self_attention
+lesson=$lessons/34_char_gpt
+if [ -x "$lesson" ]; then  # not where only double is built
+  for i in $(seq 60); do echo "a sentence, again"; done >text.txt
+  accepts "--steps of training, on a file" "checks ok" --file text.txt --steps 3
+  accepts "--preset" "4 heads, width 64" --file text.txt --steps 1 --preset licence
+  grep -q '~' out && ok || bad "what training came to is not marked"
+  accepts "--temperature and --top-k" "checks ok" --file text.txt --steps 1 --temperature 0 --top-k 2
+  refuses "a text that is not there" "nowhere.txt: No such file" --file nowhere.txt
+  printf 'too short' >short.txt
+  refuses "a text that is too short" "need 33" --file short.txt
+  printf 'caf\xe9 %0400d' 1 >latin1.txt
+  refuses "a text in another encoding" "the byte at position 3" --file latin1.txt
+  : >nothing.txt
+  refuses "an empty text" "empty" --file nothing.txt
+  refuses "a preset that is not there" "--preset" --preset huge
+  refuses "a negative number of steps" "--steps" --steps -5
+  refuses "O05 a temperature that is no number" "--temperature" --file text.txt --steps 1 --temperature nan
+fi
 lesson=$lessons/09_self_attention
 
 refuses "misspelled option" "did you mean --tokens" --tokns 3

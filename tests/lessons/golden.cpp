@@ -1,4 +1,5 @@
 // Golden texts. A lesson's output must be the recorded one: words exactly, numbers up to one unit of their last digit.
+// A line that begins with ~ says what training in float came to, which differs from machine to machine: it must be there, no more.
 //
 //   golden EXPECTED PROGRAM [OPTIONS]   compare
 //   golden --update FOLDER              run every lesson of FOLDER and rewrite tests/expected and the docs' transcripts
@@ -66,8 +67,13 @@ static bool same_word(std::string a, std::string b) {
   return std::fabs(std::strtod(a.c_str(), nullptr) - std::strtod(b.c_str(), nullptr)) < 1.01 * std::pow(10.0, -double(digits));
 }
 
+static bool rough(const std::string& line) {
+  const std::size_t at = line.find_first_not_of(' ');
+  return at != std::string::npos && line[at] == '~';
+}
+
 static bool same_line(const std::string& a, const std::string& b) {
-  if (a == b) return true;
+  if (a == b || (rough(a) && rough(b))) return true;
   std::stringstream as(a), bs(b);
   std::string x, y;
   while (as >> x) {

@@ -21,7 +21,7 @@ static double column(const std::vector<double>& values, int c) {
   return sum / double(std::min(to, n) - from);
 }
 
-void Page::curve(const std::string& title, const std::vector<Series>& all) {
+void Page::curve(const std::string& title, const std::vector<Series>& all, bool rough) {
   begin();
   const char* const marks = "*o+x";
   double top = 0;
@@ -42,7 +42,7 @@ void Page::curve(const std::string& title, const std::vector<Series>& all) {
   std::string text = fmt::format("   {}{}\n", title, legend);
   for (int r = 0; r < kRows; ++r) {
     const bool label = r == 0 || r == kRows / 2;
-    std::string line = fmt::format("  {:>7} |{}", label ? number(top * (kRows - r) / kRows, 2) : "", canvas[std::size_t(r)]);
+    std::string line = fmt::format("{} {:>7} |{}", rough ? '~' : ' ', label ? number(top * (kRows - r) / kRows, 2) : "", canvas[std::size_t(r)]);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }

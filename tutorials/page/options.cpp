@@ -10,12 +10,14 @@
 #include <cstring>
 #include <tuple>
 
+#include "engine/cpu/threads.h"
+#include "engine/errors.h"
 #include "tutorials/page/terminal.h"
 
 namespace glass {
 
 // Not a lesson: tutorials/run diff A B.
-static const LessonInfo kDiff = {"diff", "diff", "Where two forms part", "two ways of attending on the same words: where, and by how much, they part", false, true, "", 6};
+static const LessonInfo kDiff = {"diff", "diff", "Where two forms part", "two ways of attending on the same words: where, and by how much, they part", false, true, "", 6, ""};
 
 const LessonInfo& lesson_info(const char* number) {
   if (std::strcmp(number, "diff") == 0) return kDiff;
@@ -110,7 +112,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   CLI::App app(std::string(info.number) + "  " + info.title + ": " + info.claim);
   app.name(std::string("tutorials/run ") + info.number);
   std::vector<std::string> sets;
-  std::string spell, color = "auto";
+  std::string spell, color = "auto", thread_count = "0";
   std::int64_t seed = 2;
   bool help_all = false, version = false;
 
@@ -133,6 +135,16 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     app.add_option("--variant", o.variant, "which form to show: " + CLI::detail::join(variants, ", ") + " (default " + variants[0] + ")")
         ->type_name("NAME")->check(CLI::IsMember(variants).description(""));
   }
+  const std::vector<std::string> presets = split(info.presets);
+  if (!presets.empty()) {
+    o.preset = presets[0];
+    app.add_option("--file", o.file, "the text to learn from (UTF-8)")->type_name("FILE");
+    app.add_option("--preset", o.preset, "size of the model and of the training: " + CLI::detail::join(presets, ", ") + " (default " + presets[0] + ")")
+        ->type_name("NAME")->check(CLI::IsMember(presets).description(""));
+    app.add_option("--steps", o.steps, "steps of training (default: as the preset says)")->type_name("N")->check(number(1, 100000000));
+    app.add_option("--temperature", o.temperature, "of the writing: 0 always the likeliest, 1 as learned (default 0.8)")->type_name("X");
+    app.add_option("--top-k", o.top_k, "write with the K likeliest characters only (default 0: all)")->type_name("K")->check(number(0, 1000000));
+  }
   app.add_option("--set", sets, "numbers of your own for an input or a weight; may be repeated")->type_name("NAME=FILE.csv");
   app.add_option("--seed", seed, "random numbers: same seed, same numbers (default 2)")->type_name("N")->check(number(0, INT64_MAX - 1));  // a larger one is read as INT64_MAX
 
@@ -147,11 +159,13 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_option("--spell", spell, "write out the arithmetic behind one entry of --at NAME")->type_name("I,J")->group(more);
   app.add_flag("--json", o.json, "everything as one JSON document, full precision")->group(more);
   app.add_option("--csv", o.csv, "one matrix as CSV, full precision: Q, dQ, ...")->type_name("NAME")->group(more);
+  app.add_option("--threads", thread_count, "how many threads the fast kernels may use (default: GLASS_THREADS, else the number of cores)")->type_name("N")->group(more);
   app.add_flag("--health", o.health, "at the end: gradient by layer, entropy by head, saturated rows, largest score")->group(more);
+  app.add_flag("--profile", o.profile, "at the end: time, FLOPs and bytes of each op and line, beside the machine's limits")->group(more);
   app.add_flag("-q,--quiet", o.quiet, "the verdict only")->group(more);
   app.add_flag("-v,--verbose", o.verbose, "also the whole tape and every check")->group(more);
   app.add_flag("--version", version, "the version")->group(more);
-  app.footer(std::string("Example:  tutorials/run ") + info.number + (info.words ? " --text \"the cat sat on the mat\"" : " --at NAME --spell 0,0") +
+  app.footer(std::string("Example:  tutorials/run ") + info.number + (info.words ? " --text \"the cat sat on the mat\"" : *info.presets ? " --file mine.txt --steps 1000" : " --at NAME --spell 0,0") +
              "\nPage:     docs/" + (&info == &kDiff ? "" : "lessons/") + info.name + ".md" +
              (lesson_after(lesson) ? std::string("\nNext:     tutorials/run ") + lesson_after(lesson)->number : "") +
              "\nExit:     0 every check holds, 1 a check failed, 2 a mistake in the options or the input");
@@ -160,9 +174,12 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     app.parse(argc, argv);
     if (!spell.empty() || !o.at.empty()) std::tie(o.spell_row, o.spell_col) = entry(spell.empty() ? "0,0" : spell);
     pairs_to_map(sets, o.set);
+    if (!(o.temperature >= 0 && o.temperature <= 1000)) throw CLI::ValidationError("--temperature", "it must be from 0 to 1000");
     if (!o.text.empty() && !o.file.empty()) throw CLI::ValidationError("--text and --file", "give one of the two");
     if (o.forms.size() == 1) throw CLI::ValidationError("diff", "one form is given, \"" + o.forms[0] + "\"; it takes two");
     if (o.quiet && o.verbose) throw CLI::ValidationError("-q and -v", "give one of the two");
+    set_threads(parse_threads(thread_count.c_str(), "--threads"));
+    threads();  // reads GLASS_THREADS: a mistake in it is reported now
   } catch (const CLI::CallForHelp&) {
     for (CLI::Option* option : app.get_options())
       if (option->get_group() == more) option->group("");  // an empty group is hidden
@@ -171,6 +188,9 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   } catch (const CLI::ParseError& e) {
     const std::string guess = did_you_mean(app, argc, argv);
     std::fprintf(stderr, "lesson %s: %s (--help shows the options)\n", lesson, (guess.empty() ? e.what() : guess.c_str()));
+    std::exit(2);
+  } catch (const InputError& e) {
+    std::fprintf(stderr, "lesson %s: %s (--help shows the options)\n", lesson, e.what());
     std::exit(2);
   }
   if (help_all) {

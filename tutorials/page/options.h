@@ -27,8 +27,13 @@ struct Options {
   bool json = false;
   std::string csv;                       // NAME; empty: not asked for
   bool health = false;                   // a report about attention and gradients at the end
+  bool profile = false;                  // where the time goes, at the end
   bool quiet = false, verbose = false;
   std::string variant;                   // one of the lesson's variants; the first if not asked for
+  std::string preset;                    // of a lesson that trains on a text: the first if not asked for
+  long steps = 0;                        // of training; 0: as the preset says
+  double temperature = 0.8;              // of what it writes
+  int top_k = 0;                         // 0: all
   std::vector<std::string> forms;        // of `diff`: two, or none to list them
   int heads = 2;                         // of `diff`
   std::string command;                   // as typed, for the record
@@ -40,6 +45,7 @@ struct LessonInfo {
   bool words;  // works on words: --text, --file, --tokens, --dim
   const char* variants;  // "plain,fused": what --variant takes; empty: the lesson has no such option
   int tokens;            // so many words if --tokens does not say
+  const char* presets;   // "quick,long": what --preset takes, and with it --file, --steps, ...; empty: it trains on no text
 };
 extern const LessonInfo lessons[];  // made from tutorials/lessons.json
 extern const int n_lessons;

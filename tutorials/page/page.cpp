@@ -19,9 +19,9 @@ static const char* const kSentence = "the cat sat on the mat";
 
 Page::Page(int argc, char** argv, const char* lesson) : rng(0), options(parse_options(argc, argv, lesson)) {
   rng = Rng(options.seed);
-  tape.watch_nonfinite = true;
+  tape.watch_nonfinite = tape.zero_first = true;
   std::string text = options.text.empty() ? kSentence : options.text;
-  if (!options.file.empty()) {
+  if (!options.file.empty() && lesson_info(lesson).words) {
     text = read_text(options.file);
   } else {
     require_utf8(text, "--text");
@@ -183,6 +183,8 @@ Style Page::style() const { return {options.digits, options.width, options.color
 
 std::string Page::measured(double x) const { return to_text(x); }
 
+std::string Page::counted(long n) const { return std::to_string(n); }
+
 void Page::put(const std::string& text) {
   if (!options.quiet && !options.json && options.csv.empty()) pending_ += text;
 }
@@ -266,6 +268,7 @@ int Page::done() {
   } else {
     const LessonInfo* next = lesson_after(options.lesson.c_str());
     if (options.health) health();
+    if (options.profile && !options.quiet) profile();
     if (options.verbose) pending_ += "\nThe whole tape:\n" + tape_table(tape, style());
     for (const Verdict& v : verdicts_) {
       if (!v.ok || options.verbose) pending_ += spelled(fmt::format("   {:<58} {}\n", v.claim, v.text));

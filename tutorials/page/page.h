@@ -22,6 +22,7 @@
 #include "engine/health.h"
 #include "engine/params.h"
 #include "engine/print.h"
+#include "engine/profile.h"
 #include "engine/tape.h"
 #include "tutorials/page/options.h"
 
@@ -46,6 +47,7 @@ class Page {
   Matrix word_vector(const std::string& word, int width) const;
   Matrix matrix(const char* name, const Matrix& fallback);  // --set name=..., else the fallback
   Shape shape_of(const char* name, Shape fallback);  // of the file of --set name, else the fallback
+  std::string text_to_learn(const char* fallback) const;  // --file, or this one. Throws InputError with the path
   // Call it once, after the parameters are made: rounds them to one decimal, then applies --set.
   void settle(ParamStore&);
 
@@ -66,7 +68,12 @@ class Page {
     const char* name;
     std::vector<double> values;
   };
-  void curve(const std::string& title, const std::vector<Series>&);  // drawn with *, o, +, x; from 0 to the largest value
+  // Drawn with *, o, +, x; from 0 to the largest value. `rough`: the picture is of training in float.
+  void curve(const std::string& title, const std::vector<Series>&, bool rough = false);
+  // What comes out of training in float differs from machine to machine, for it makes the last digit grow. Such lines begin with
+  // ~, and a golden text does not compare them: what must hold about them is a check().
+  void roughly(const std::string& text);
+  void excerpt(const std::string& label, const std::string& text, int lines);  // so many lines of a text; ¶ is a line end
   void progress(const std::string& text) const;  // one line on standard error while something long runs, on a terminal
   void progress(const std::string& what, long step, long of) const;  // now and then; clears the line at the end
   void spell(Var, int row, int col);  // the arithmetic behind one entry
@@ -85,6 +92,11 @@ class Page {
   bool check(const std::string& claim, double got, double want, double tolerance = 1e-9);
   bool check(const std::string& claim, bool holds);
   std::string measured(double) const;  // a number in a sentence, six digits
+  std::string counted(long) const;     // a whole number in a sentence
+
+  // For a tape of the lesson's own, tape.profile = page.profiling(): with --profile done() shows what it saw, instead of running
+  // the page's tape again. nullptr without --profile.
+  Profile* profiling() { return options.profile ? &profile_ : nullptr; }
 
   int done();  // the verdict and the next lesson; the exit code
 
@@ -115,6 +127,8 @@ class Page {
   void spell_by_name();  // a line that the lesson named but did not show
   void asked_spelling(std::initializer_list<Var>, bool gradient);
   void health();                                   // --health; health.cpp
+  void profile();                                  // --profile; profile.cpp
+  void run_again();                                // the page's tape, for the profile
   void refuse_unknown(bool at_end) const;
   void begin();                  // the heading, before the first step
   void put(const std::string&);  // to the screen, unless -q, --json or --csv
@@ -130,6 +144,7 @@ class Page {
   std::vector<Verdict> verdicts_;
   Var root_;
   Matrix seed_;
+  Profile profile_;
   std::vector<LayerGradient> swept_;     // for --health: the gradients right after backward()
   std::string pending_, csv_, section_;
   std::string part_;  // "Back " on the way back

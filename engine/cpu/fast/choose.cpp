@@ -32,5 +32,11 @@ Backend& fast_cpu() {
   return best;
 }
 
+const Ladder& matmul_ladder() {
+  for (const Width& w : widths())
+    if (w.here && &w.backend() == &fast_cpu()) return w.ladder();
+  return widths().front().ladder();
+}
+
 }  // namespace GLASS_PRECISION
 }  // namespace glass

@@ -9,7 +9,7 @@ namespace glass {
 inline namespace GLASS_PRECISION {
 
 // Who needs it: blocks that are in use at the same time have different names.
-enum class Scratch { columns, rows, count };
+enum class Scratch { columns, rows, attention, sums, count };
 
 Real* thread_scratch(Scratch, std::size_t numbers);  // each thread has its own; 64-byte aligned; what stood there may be gone
 

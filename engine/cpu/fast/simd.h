@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "engine/real.h"
 
@@ -29,63 +30,129 @@ static inline void store(Real* p, vec v) { *reinterpret_cast<unaligned*>(p) = v;
 static inline vec splat(Real x) { return x - vec{}; }
 static inline vec larger(vec a, vec b) { return a > b ? a : b; }
 
-// The first n < L numbers; the rest of the vector is `other`.
+// The first n < L numbers; the rest of the vector is `other`. (With AVX-512 the compiler makes masked moves of these loops.)
 static inline vec load_some(const Real* p, int n, Real other) {
-  vec v = splat(other);
-  for (int i = 0; i < n; ++i) v[i] = p[i];
+  vec v;
+  for (int i = 0; i < L; ++i) v[i] = i < n ? p[i] : other;
   return v;
 }
 static inline void store_some(Real* p, vec v, int n) {
-  for (int i = 0; i < n; ++i) p[i] = v[i];
+  for (int i = 0; i < L; ++i)
+    if (i < n) p[i] = v[i];
 }
 
-// All numbers of a vector in one. The sum is taken in double.
-static inline double sum_of(vec v) {
-  double s = 0;
-  for (int i = 0; i < L; ++i) s += v[i];
-  return s;
+// v turned by n places: number i comes from place i + n.
+template <int n, class V, int... i>
+static inline V turned(V v, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(v, v, (i + n) % int(sizeof...(i))...);
 }
+template <int n, int numbers, class V>
+static inline V turned(V v) {
+  return turned<n>(v, std::make_integer_sequence<int, numbers>());
+}
+
+// All numbers of a vector in one, by halves: each step adds the other half. Floats are added in double.
+typedef float floats __attribute__((vector_size(GLASS_VECTOR_BYTES)));
+typedef float half_floats __attribute__((vector_size(GLASS_VECTOR_BYTES / 2)));
+typedef double doubles __attribute__((vector_size(GLASS_VECTOR_BYTES)));
+constexpr int kDoubles = GLASS_VECTOR_BYTES / 8;  // doubles in a vector
+
+template <int first, int... i>
+static inline doubles part_in_double(floats v, std::integer_sequence<int, i...>) {
+  const half_floats half = __builtin_shufflevector(v, v, (first + i)...);
+  return __builtin_convertvector(half, doubles);
+}
+static inline doubles halves_in_double(floats v) {
+  constexpr std::make_integer_sequence<int, kDoubles> half;
+  return part_in_double<0>(v, half) + part_in_double<kDoubles>(v, half);
+}
+static inline doubles halves_in_double(doubles v) { return v; }
+
+static inline double joined(doubles s) {
+  if constexpr (kDoubles > 4) s += turned<4, kDoubles>(s);
+  if constexpr (kDoubles > 2) s += turned<2, kDoubles>(s);
+  s += turned<1, kDoubles>(s);
+  return s[0];
+}
+static inline double sum_of(vec v) { return joined(halves_in_double(v)); }
+
 static inline Real largest_of(vec v) {
-  Real m = v[0];
-  for (int i = 1; i < L; ++i) m = v[i] > m ? v[i] : m;
-  return m;
+  if constexpr (L > 8) v = larger(v, turned<8, L>(v));
+  if constexpr (L > 4) v = larger(v, turned<4, L>(v));
+  if constexpr (L > 2) v = larger(v, turned<2, L>(v));
+  v = larger(v, turned<1, L>(v));
+  return v[0];
 }
 
-// e^x to 1 unit in the last place (float: 0.9, measured over every float; double: see tests/engine/fast_exp_test.cpp).
+// kDoubles numbers from p on, in double
+static inline doubles load_in_double(const float* p) {
+  half_floats half;
+  std::memcpy(&half, p, sizeof half);
+  return __builtin_convertvector(half, doubles);
+}
+static inline doubles load_in_double(const double* p) {
+  doubles v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+// Σ a_j b_j, products and sums in double
+static inline double dot_in_double(const Real* a, const Real* b, int n) {
+  doubles s[2] = {};
+  int j = 0;
+  for (; j + 2 * kDoubles <= n; j += 2 * kDoubles) {
+    s[0] += load_in_double(a + j) * load_in_double(b + j);
+    s[1] += load_in_double(a + j + kDoubles) * load_in_double(b + j + kDoubles);
+  }
+  double dot = joined(s[0] + s[1]);
+  for (; j < n; ++j) dot += double(a[j]) * b[j];
+  return dot;
+}
+
+// e^x to 1 unit in the last place, measured in tests/engine/fast_exp_test.cpp.
 //
-//   x = n ln 2 + r, |r| <= ln 2 / 2        e^x = 2^n e^r        e^r by a polynomial, 2^n by the exponent's bits
+//   x = n ln 2 + r, |r| <= ln 2 / 2          e^x = 2^n e^r          e^r = 1 + r + r²/2! + ... , to r^7 in float, r^13 in double
 //
-// n is rounded by adding 1.5 · 2^(mantissa bits): -ffast-math would cancel that away, and is refused. Where e^x would be a
-// denormal number the result is exactly 0: a masked score must leave nothing behind, and one denormal slows a product 20 times.
-static inline vec exp_of(vec x);
+// n is rounded by adding 1.5 · 2^(bits of the fraction): the sum has no room for a fraction, and its last bits are n.
+// (-ffast-math would cancel that away, and is refused.) n ln 2 is taken away in two parts, the first of so few bits that the
+// product is exact. 2^n is multiplied by adding n to the exponent of e^r. Where e^x would be a denormal number the result is
+// exactly 0: a masked score must leave nothing behind, and one denormal number slows a product 20 times.
+constexpr bool kFloat = sizeof(Real) == 4;
+constexpr int kFraction = kFloat ? 23 : 52;  // bits
+constexpr Real kRounder = kFloat ? Real(12582912) : Real(6755399441055744);
+constexpr Real kLog2e = Real(1.4426950408889634);
+constexpr Real kLn2[] = {kFloat ? Real(0.693145752) : Real(0.693147180369123816490), kFloat ? Real(1.42860677e-6) : Real(1.90821492927058770002e-10)};
+constexpr Real kExpLow = kFloat ? Real(-87.3365402) : Real(-708.39641853226408);   // the last normal number
+constexpr Real kExpHigh = kFloat ? Real(88.7228317) : Real(709.78271289338397);    // beyond: infinity
+
+struct Reduced {
+  vec r;   // |r| <= ln 2 / 2
+  ivec n;  // n, shifted to where a number keeps its exponent
+};
+
+static inline Reduced reduced(vec x) {
+  const vec t = x * splat(kLog2e) + splat(kRounder), n = t - splat(kRounder);
+  return {(x - n * splat(kLn2[0])) - n * splat(kLn2[1]), reinterpret_cast<ivec>(t) << kFraction};
+}
+
+// (e^r - 1) / r = 1 + r/2! + r²/3! + ...
+static inline vec exp_series(vec r) {
+  constexpr Real c[] = {Real(1. / 6227020800), Real(1. / 479001600), Real(1. / 39916800), Real(1. / 3628800), Real(1. / 362880), Real(1. / 40320),
+                        Real(1. / 5040), Real(1. / 720), Real(1. / 120), Real(1. / 24), Real(1. / 6), Real(1. / 2), Real(1)};
+  constexpr int first = kFloat ? 6 : 0;
+  vec p = splat(c[first]);
+#pragma GCC unroll 16
+  for (int i = first + 1; i < 13; ++i) p = p * r + splat(c[i]);
+  return p;
+}
 
 static inline vec exp_of(vec x) {
-  if constexpr (sizeof(Real) == 4) {
-    constexpr float c[] = {1.f, 1.00000004f, 0.499999921f, 0.166664197f, 0.0416682287f, 0.00837485713f, 0.00138367941f};
-    const ivec none = x < splat(Real(-87));
-    const vec high = splat(Real(88.7228394));  // beyond: infinity
-    const ivec over = x > high;
-    const ivec nan = x != x;
-    const vec y = over ? high : none ? splat(-87) : x;
-    const vec t = y * splat(Real(1.44269504)) + splat(Real(12582912));
-    const vec n = t - splat(Real(12582912));
-    vec r = y - n * splat(Real(0.693145752));
-    r = r - n * splat(Real(1.42860677e-6));
-    vec p = splat(Real(c[6]));
-    for (int i = 5; i >= 0; --i) p = p * r + splat(Real(c[i]));
-    // 2^128 does not exist: half of it twice
-    const ivec half = (reinterpret_cast<ivec>(t) - 1) << 23;
-    vec e = reinterpret_cast<vec>(half + reinterpret_cast<ivec>(p));
-    e = e + e;
-    e = none ? vec{} : e;
-    e = over ? splat(Real(INFINITY)) : e;
-    return nan ? x : e;
-  } else {
-    // to be written: the same in double
-    vec e;
-    for (int i = 0; i < L; ++i) e[i] = std::exp(x[i]);
-    return e;
-  }
+  const Reduced x2 = reduced(x);
+  const vec p = exp_series(x2.r) * x2.r + splat(1);
+  vec e = reinterpret_cast<vec>(reinterpret_cast<ivec>(p) + x2.n);
+  e = x < splat(kExpLow) ? vec{} : e;
+  e = x > splat(kExpHigh) ? splat(Real(INFINITY)) : e;
+  return x == x ? e : x;
 }
 
 }  // namespace GLASS_VECTOR

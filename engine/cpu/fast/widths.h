@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/backend.h"
+#include "engine/cpu/ladder.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -12,6 +13,7 @@ struct Width {
   int bytes;
   bool here;  // this processor has it
   Backend& (*backend)();
+  const Ladder& (*ladder)();
 };
 const std::vector<Width>& widths();
 
