@@ -72,7 +72,9 @@ static inline Normal normal(vec x) {
                           1.9734255745447388e-14, -7.2879437375926732e-15, -1.5169878690228116e-15, 2.3514112258781404e-16, 1.0006111691821668e-16,
                           -2.0572528169538546e-18};
   const vec a = magnitude(x) * splat(Real(0.70710678118654752)), far = splat(64);  // further out e^(-z²) is 0
-  const vec z = a > far ? far : a, q2 = splat(2) * (z - splat(3)) / (z + splat(3));
+  const vec z = a > far ? far : a, above = z + splat(3), twice = splat(1) + splat(2) * z;
+  const vec part = splat(1) / (above * twice);  // one division for both: it takes as long as ten products
+  const vec q2 = splat(2) * (z - splat(3)) * twice * part;
   vec b1{}, b2{};
 #pragma GCC unroll 32
   for (int k = kFloat ? 12 : 25; k > 0; --k) {  // Clenshaw's rule
@@ -81,7 +83,7 @@ static inline Normal normal(vec x) {
     b1 = b;
   }
   const vec F = splat(Real(0.5)) * q2 * b1 - b2 + splat(Real(c[0]));
-  const vec e = exp_of(splat(Real(-0.5)) * x * x), tail = splat(Real(0.5)) * e * F / (splat(1) + splat(2) * z);
+  const vec e = exp_of(splat(Real(-0.5)) * x * x), tail = splat(Real(0.5)) * e * F * above * part;
   return {x > 0 ? splat(1) - tail : tail, splat(Real(0.39894228040143268)) * e};
 }
 static inline vec gelu(vec x) { return x * normal(x).below; }
