@@ -20,7 +20,6 @@ constexpr int kQueries = 96, kKeys = 192;  // of a tile: 72 KB in float, in the 
 constexpr int kTileLd = kKeys + L;         // rows a power of two apart would fall on the same few lines of the cache
 constexpr Real kHidden = -Real(INFINITY);
 
-static inline int least(int a, int b) { return a < b ? a : b; }
 static inline int whole(int n) { return (n + L - 1) / L * L; }  // whole vectors
 
 // A piece of scratch, on a cache line of its own.

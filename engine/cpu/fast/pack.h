@@ -2,13 +2,11 @@
 #pragma once
 
 #include "engine/cpu/fast/tile.h"
-#include "engine/cpu/fast/transpose.h"
+#include "engine/cpu/fast/transpose_tile.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 namespace GLASS_VECTOR {
-
-static inline int least(int a, int b) { return a < b ? a : b; }
 
 // A strip of B: k rows of n <= kCols numbers become k rows of kCols, filled up with zeros.
 static void pack_columns(Strided B, int k, int n, Real* to) {
@@ -18,7 +16,7 @@ static void pack_columns(Strided B, int k, int n, Real* to) {
       for (int j = 0; j < kCols; j += L) store(to + s * kCols + j, load(B.p + s * B.row + j));
   } else if (n == kCols && B.row == 1) {
     for (; s + L <= k; s += L)
-      for (int j = 0; j < kCols; j += L) transpose_block(B.p + j * B.col + s, B.col, to + std::ptrdiff_t(s) * kCols + j, kCols);
+      for (int j = 0; j < kCols; j += L) transpose_tile(B.p + j * B.col + s, B.col, to + std::ptrdiff_t(s) * kCols + j, kCols);
   }
   for (; s < k; ++s)
     for (int j = 0; j < kCols; ++j) to[s * kCols + j] = j < n ? B.p[s * B.row + j * B.col] : 0;

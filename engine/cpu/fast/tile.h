@@ -21,6 +21,8 @@ constexpr int kRows = 6;
 constexpr int kVectors = GLASS_VECTOR_BYTES == 64 ? 4 : 2;  // 24 of 32 registers hold sums; 12 of 16 without AVX-512
 constexpr int kCols = kVectors * L;
 
+static inline int least(int a, int b) { return a < b ? a : b; }
+
 struct Strided {  // element (i, k) is p[i * row + k * col]
   const Real* p;
   std::ptrdiff_t row, col;
