@@ -35,7 +35,7 @@ static inline vec sigmoid(vec x) {
 static inline vec tanh_of(vec x) {
   const vec y = splat(-2) * magnitude(x), low = splat(kFloat ? -30 : -60);  // below: m = -1
   const Reduced z = reduced(low > y ? low : y);
-  const vec two_n = reinterpret_cast<vec>(reinterpret_cast<ivec>(splat(1)) + z.n);
+  const vec two_n = reinterpret_cast<vec>(reinterpret_cast<bits>(splat(1)) + z.n);
   const vec m = two_n * (exp_series(z.r) * z.r) + (two_n - splat(1));
   return with_sign_of(x, magnitude(m / (splat(2) + m)));
 }

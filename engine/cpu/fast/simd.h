@@ -23,6 +23,7 @@ constexpr int L = GLASS_VECTOR_BYTES / int(sizeof(Real));  // numbers in a vecto
 using Whole = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
 typedef Real vec __attribute__((vector_size(GLASS_VECTOR_BYTES)));
 typedef Whole ivec __attribute__((vector_size(GLASS_VECTOR_BYTES)));
+typedef std::make_unsigned_t<Whole> bits __attribute__((vector_size(GLASS_VECTOR_BYTES)));  // sums of bit patterns may wrap
 typedef Real unaligned __attribute__((vector_size(GLASS_VECTOR_BYTES), aligned(alignof(Real)), may_alias));
 
 static inline vec load(const Real* p) { return *reinterpret_cast<const unaligned*>(p); }
@@ -127,12 +128,12 @@ constexpr Real kExpHigh = kFloat ? Real(88.7228317) : Real(709.78271289338397); 
 
 struct Reduced {
   vec r;   // |r| <= ln 2 / 2
-  ivec n;  // n, shifted to where a number keeps its exponent
+  bits n;  // n, shifted to where a number keeps its exponent
 };
 
 static inline Reduced reduced(vec x) {
   const vec t = x * splat(kLog2e) + splat(kRounder), n = t - splat(kRounder);
-  return {(x - n * splat(kLn2[0])) - n * splat(kLn2[1]), reinterpret_cast<ivec>(t) << kFraction};
+  return {(x - n * splat(kLn2[0])) - n * splat(kLn2[1]), reinterpret_cast<bits>(t) << kFraction};
 }
 
 // (e^r - 1) / r = 1 + r/2! + r²/3! + ...
@@ -149,7 +150,7 @@ static inline vec exp_series(vec r) {
 static inline vec exp_of(vec x) {
   const Reduced x2 = reduced(x);
   const vec p = exp_series(x2.r) * x2.r + splat(1);
-  vec e = reinterpret_cast<vec>(reinterpret_cast<ivec>(p) + x2.n);
+  vec e = reinterpret_cast<vec>(reinterpret_cast<bits>(p) + x2.n);
   e = x < splat(kExpLow) ? vec{} : e;
   e = x > splat(kExpHigh) ? splat(Real(INFINITY)) : e;
   return x == x ? e : x;
