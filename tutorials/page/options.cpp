@@ -12,6 +12,7 @@
 
 #include "engine/cpu/threads.h"
 #include "engine/errors.h"
+#include "engine/io/nearest.h"
 #include "tutorials/page/terminal.h"
 
 namespace glass {
@@ -33,33 +34,14 @@ const LessonInfo* lesson_after(const char* number) {
   return nullptr;
 }
 
-// How many letters must change to turn a into b (Levenshtein).
-static std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 static std::string did_you_mean(const CLI::App& app, int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string typed = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
     if (typed.rfind("--", 0) != 0 || app.get_option_no_throw(typed)) continue;
-    std::string best;
-    for (const CLI::Option* o : app.get_options()) {
-      for (const std::string& name : o->get_lnames()) {
-        const std::string option = "--" + name;
-        if (distance(typed, option) <= 2 && (best.empty() || distance(typed, option) < distance(typed, best))) best = option;
-      }
-    }
+    std::vector<std::string> known;
+    for (const CLI::Option* o : app.get_options())
+      for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
+    const std::string best = nearest(typed, known);
     return "there is no option " + typed + (best.empty() ? "" : ", did you mean " + best + "?");
   }
   return "";
