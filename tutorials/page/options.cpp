@@ -139,6 +139,9 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_option("--only", o.only, "show only these matrices, for example Q,K,dE")->type_name("NAMES")->delimiter(',')->group(more);
   app.add_option("--at", o.at, "the matrix that --spell means: E, Y, dQ, ...")->type_name("NAME")->group(more);
   app.add_option("--spell", spell, "write out the arithmetic behind one entry of --at NAME")->type_name("I,J")->group(more);
+  app.add_option("--why", o.why, "explain one entry by the numbers that made it: dW_q[1,2], A[0,3], %7[0,1], or all; may be repeated")->type_name("ENTRY")->allow_extra_args(false)->group(more);
+  app.add_option("--depth", o.depth, "--why: so many steps along the tape (default 1)")->type_name("N")->check(number(1, 1000))->group(more);
+  app.add_option("--top", o.top, "--why: show the K largest parts of each sum (default 8)")->type_name("K")->check(number(1, 1000000))->group(more);
   app.add_flag("--json", o.json, "everything as one JSON document, full precision")->group(more);
   app.add_option("--csv", o.csv, "one matrix as CSV, full precision: Q, dQ, ...")->type_name("NAME")->group(more);
   app.add_option("--threads", thread_count, "how many threads the fast kernels may use (default: GLASS_THREADS, else the number of cores)")->type_name("N")->group(more);
