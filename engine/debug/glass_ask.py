@@ -45,8 +45,9 @@ def node(debugger, argument):
 node [N]
 
 N is a number, a name, or an expression: node 9, node A, node s.id, node Q (a Var), node other:A (of the tape
-`other`); without it, the line whose op is at work. In gdb $node is that line afterwards:
-  p $node.grad      p *$node.rule      watch -l $node.grad.data[0]
+`other`); without it, the line whose op is at work. $node is that line afterwards:
+  gdb    p $node.grad      p *$node.rule      watch -l $node.grad.data[0]
+  lldb   p $node->grad     watchpoint set expression -- $node->grad.data
 See also: tape, parents, why, checkgrad."""
     t, id = find_line(debugger, argument) if argument else (find_tape(debugger), -1)
     id = id if argument else running(debugger, t)

@@ -2,7 +2,8 @@
 
     evaluate(expression)       a Value of the selected frame, or Unreadable
     frames(newest=False)       the selected (or the newest) frame and its callers; frame.variables() gives
-                               (name, kind of what it holds or points at, is it an argument?, a function that reads it)
+                               (name, kind of what it holds or points at, is it an argument?, a function that reads it),
+                               frame.has(name) says whether a variable is called so
     call(tape, function, ...)  the text that a function of the program returns, or NotRunning on a core file
 """
 import re
@@ -72,7 +73,7 @@ def named(tape, name):
 def variable(debugger, what):
     """What an expression, or a variable of the selected frame, holds. A bare word that is no such variable is Unreadable: it may
     be the name of a line, and never some global of a library."""
-    if re.fullmatch(r"\w+", what) and what not in [v[0] for v in debugger.frames()[0].variables()]:
+    if re.fullmatch(r"\w+", what) and not debugger.frames()[0].has(what):
         raise Unreadable("no variable of this frame is called %s" % what)
     return debugger.evaluate(what)
 

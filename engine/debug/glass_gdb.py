@@ -129,6 +129,9 @@ class Frame:
             block = None if block.function else block.superblock
         return [(s.name, kind(behind(s.type)), s.is_argument, functools.partial(self.read, s)) for s in found]
 
+    def has(self, name):
+        return any(v[0] == name for v in self.variables())
+
     @guarded
     def read(self, symbol):
         return Value(symbol.value(self.frame))

@@ -90,7 +90,7 @@ mask() {
     -e 's/((engine|layers)\/[a-z_0-9\/]+\.(cpp|h)(:|, line ))[0-9]+/\1N/' \
     -e 's/( at [a-z_0-9]+\.(cpp|h|c):)[0-9]+(:[0-9]+)?/\1N/' \
     -e 's/^[0-9]+\t/N\t/; s/^(Old value = ).*/\1.../' \
-    -e 's/[-+.e0-9]+ (apart|by the tape|by differences)/N \1/g; s/(worst gap|allowed|<|darkest) [-+.e0-9]+/\1 N/g; s/^  most at .*/  most at .../' \
+    -e 's/[-+.e0-9]+ (apart|by the tape|by differences)/N \1/g; s/(worst gap|allowed|<|darkest) [-+.e0-9]+/\1 N/g; s/^  most at .*/  most at .../; s/[0-9]+ (of [0-9]+ entries differ)/N \1/' \
     -e 's/([0-9]\.[0-9]{4})[0-9]+/\1/g' \
     -e 's/(CpuBackend::[a-z_]+ )\(.*\) at/\1(...) at/' \
     -e 's/in=[^,]*, where/in=..., where/' \
