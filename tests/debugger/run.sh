@@ -32,7 +32,11 @@ gdb_session() {  # PROGRAM SCRIPT [CORE]
   (cd "$work" && gdb -nx -q -ex "set width 0" -x "$engine/lesson.gdb" "$1" ${3:+"$3"} < <(grep -v -E '^(#|$)' "$2") 2>&1)
 }
 lldb_session() {
-  (cd "$work" && lldb -x -b -s "$engine/lesson.lldb" -o "command source -e false $2" -- "$1" < /dev/null 2>&1)
+  (cd "$work" && batch -s "$engine/lesson.lldb" -o "command source -e false $2" -o "process kill" -- "$1")
+}
+batch() {  # lldb 14 sometimes never comes to its end: then once more
+  timeout -k 1 60 lldb -x -b "$@" < /dev/null > "$work/lldb.txt" 2>&1 || timeout -k 1 60 lldb -x -b "$@" < /dev/null > "$work/lldb.txt" 2>&1
+  cat "$work/lldb.txt"
 }
 
 ready_gdb() {
@@ -45,9 +49,8 @@ ready_gdb() {
 ready_lldb() {
   command -v lldb > /dev/null || skip "lldb is not installed"
   source "$engine/lldb_python.sh"
-  lldb -x -b -o 'script print(lldb.SBDebugger.GetVersionString())' < /dev/null 2>&1 | grep -q '^lldb version' ||
-    skip "this lldb has no Python"
-  lldb -x -b -o 'breakpoint set -n main' -o run -- "$1" < /dev/null 2>&1 | grep -q 'stop reason = breakpoint' ||
+  batch -o 'script print(lldb.SBDebugger.GetVersionString())' | grep -q '^lldb version' || skip "this lldb has no Python"
+  batch -o 'breakpoint set -n main' -o run -o "process kill" -- "$1" | grep -q 'stop reason = breakpoint' ||
     skip "lldb may not start programs here (is ptrace allowed?)"
   version=$(lldb --version | sed -E -n 's/.*version ([0-9]+)\..*/\1/p' | head -n 1) recorded=14
 }
@@ -69,7 +72,7 @@ clean_lldb() {
     -e '1,2d' \
     -e '/^\(lldb\) # /d' -e 's/^\(lldb\) script print\("(== .*)"\)$/\1/' \
     -e 's/0x[0-9a-f]+/0x.../g' \
-    -e '/^Process [0-9]+ (launched|resuming|exited)/d' \
+    -e '/^Process [0-9]+ (launched|resuming|exited)/d' -e '/^\(lldb\) process kill$/d' \
     -e 's/Process [0-9]+/Process N/' | awk '!/^== / || $0 != before { print } { before = $0 }'
 }
 
