@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "engine/gradcheck.h"
+#include "engine/why_text.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -36,6 +37,30 @@ const char* debug_checkgrad(void* of, int root, int id, int now, int) {
     answer = e.what();
   }
   return answer.c_str();
+}
+
+static std::string told(Tape& tape, const Entry& entry) {
+  WhyTeller teller(tape);
+  const std::string text = teller.tell(entry);
+  return teller.ok ? text : text + "   (In the middle of a sweep not every part has arrived yet.)\n";
+}
+
+const char* debug_why(void* of, int id, int row, int col, int gradient) {
+  try {
+    answer = told(*static_cast<Tape*>(of), {id, gradient != 0, row, col});
+  } catch (const std::exception& e) {
+    answer = e.what();
+  }
+  return answer.c_str();
+}
+
+void dbg::why(Tape& tape, const char* what) {
+  try {
+    std::fputs(told(tape, find_entry(tape, what)).c_str(), stdout);
+  } catch (const std::exception& e) {  // must not pass through the frames of the program that is being debugged
+    std::printf("why %s\n", e.what());
+  }
+  std::fflush(stdout);
 }
 
 }  // namespace GLASS_PRECISION

@@ -12,6 +12,7 @@
 
 #include "engine/cpu/threads.h"
 #include "engine/errors.h"
+#include "engine/io/nearest.h"
 #include "tutorials/page/terminal.h"
 
 namespace glass {
@@ -33,33 +34,14 @@ const LessonInfo* lesson_after(const char* number) {
   return nullptr;
 }
 
-// How many letters must change to turn a into b (Levenshtein).
-static std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 static std::string did_you_mean(const CLI::App& app, int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string typed = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
     if (typed.rfind("--", 0) != 0 || app.get_option_no_throw(typed)) continue;
-    std::string best;
-    for (const CLI::Option* o : app.get_options()) {
-      for (const std::string& name : o->get_lnames()) {
-        const std::string option = "--" + name;
-        if (distance(typed, option) <= 2 && (best.empty() || distance(typed, option) < distance(typed, best))) best = option;
-      }
-    }
+    std::vector<std::string> known;
+    for (const CLI::Option* o : app.get_options())
+      for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
+    const std::string best = nearest(typed, known);
     return "there is no option " + typed + (best.empty() ? "" : ", did you mean " + best + "?");
   }
   return "";
@@ -157,6 +139,9 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_option("--only", o.only, "show only these matrices, for example Q,K,dE")->type_name("NAMES")->delimiter(',')->group(more);
   app.add_option("--at", o.at, "the matrix that --spell means: E, Y, dQ, ...")->type_name("NAME")->group(more);
   app.add_option("--spell", spell, "write out the arithmetic behind one entry of --at NAME")->type_name("I,J")->group(more);
+  app.add_option("--why", o.why, "explain one entry by the numbers that made it: dW_q[1,2], A[0,3], %7[0,1], or all; may be repeated")->type_name("ENTRY")->allow_extra_args(false)->group(more);
+  app.add_option("--depth", o.depth, "--why: so many steps along the tape (default 1)")->type_name("N")->check(number(1, 1000))->group(more);
+  app.add_option("--top", o.top, "--why: show the K largest parts of each sum (default 8)")->type_name("K")->check(number(1, 1000000))->group(more);
   app.add_flag("--json", o.json, "everything as one JSON document, full precision")->group(more);
   app.add_option("--csv", o.csv, "one matrix as CSV, full precision: Q, dQ, ...")->type_name("NAME")->group(more);
   app.add_option("--threads", thread_count, "how many threads the fast kernels may use (default: GLASS_THREADS, else the number of cores)")->type_name("N")->group(more);

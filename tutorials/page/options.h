@@ -24,6 +24,8 @@ struct Options {
   std::vector<std::string> only;         // empty: everything
   std::string at;                        // the matrix that --spell means
   int spell_row = -1, spell_col = -1;    // -1: not asked for
+  std::vector<std::string> why;          // entries to explain: "dW_q[1,2]", "A[0,3]", "%7[0,1]"
+  int depth = 1, top = 8;                // of --why: steps along the tape; parts shown of each sum
   bool json = false;
   std::string csv;                       // NAME; empty: not asked for
   bool health = false;                   // a report about attention and gradients at the end

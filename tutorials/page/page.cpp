@@ -211,6 +211,7 @@ void Page::backward(Var root, Mat seed) {
   seed_ = Matrix(seed);
   tape.backward(root, seed_);
   if (options.health) swept_ = layer_gradients(tape);
+  explain(false);
 }
 
 // The largest |got - want| / (1 + max |want|); infinite if the shapes differ or a NaN is in it.
@@ -254,6 +255,7 @@ bool Page::check(const std::string& claim, bool holds) { return report(claim, ho
 
 int Page::done() {
   begin();
+  explain(true);
   std::size_t wrong = 0;
   for (const Verdict& v : verdicts_) wrong += !v.ok;
   flush();
@@ -267,6 +269,7 @@ int Page::done() {
     pending_ = csv_;
   } else {
     const LessonInfo* next = lesson_after(options.lesson.c_str());
+    pending_ += explained();
     if (options.health) health();
     if (options.profile && !options.quiet) profile();
     if (options.verbose) pending_ += "\nThe whole tape:\n" + tape_table(tape, style());

@@ -107,6 +107,7 @@ class Page {
 
  private:
   friend struct Speller;
+  friend struct PageTeller;
   struct Axes {
     Labels rows, cols;
   };
@@ -126,6 +127,9 @@ class Page {
   static std::string below(double tolerance);  // "ok (< 1e-7)"
   void spell_by_name();  // a line that the lesson named but did not show
   void asked_spelling(std::initializer_list<Var>, bool gradient);
+  void explain(bool at_end);                       // --why: what the tape can tell now; why.cpp
+  std::string explain_all(bool& ok);
+  std::string explained() const;
   void health();                                   // --health; health.cpp
   void profile();                                  // --profile; profile.cpp
   void run_again();                                // the page's tape, for the profile
@@ -145,6 +149,11 @@ class Page {
   Var root_;
   Matrix seed_;
   Profile profile_;
+  struct Told {
+    std::size_t asked;  // which --why
+    std::string root, text;
+  };
+  std::vector<Told> told_;
   std::vector<LayerGradient> swept_;     // for --health: the gradients right after backward()
   std::string pending_, csv_, section_;
   std::string part_;  // "Back " on the way back
