@@ -1,6 +1,7 @@
 // What a tape can do beside recording and going back: lent and exposed memory, changed leaves, names, lists, an inner tape.
 #include <cstdio>
 
+#include "engine/debug/calls.h"
 #include "engine/tape.h"
 
 namespace glass {
@@ -75,6 +76,9 @@ Scope::Scope(Tape& t, const char* name) : tape(t), before(t.scope) {
   std::snprintf(path, sizeof path, "%s%s%s", before, *before ? "/" : "", name);
   tape.scope = tape.intern(path);
 }
+
+// Only a debugger calls it: this keeps the linker from leaving it out.
+[[gnu::used]] static const auto kept_for_debuggers = &debug_checkgrad;
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

@@ -1,158 +1,269 @@
-"""glassgrad in gdb: matrices print as tables, and two commands show the tape.
+"""glassgrad in gdb: matrices print as tables, and a few commands ask the tape.
 
     (gdb) source engine/debug/glass_gdb.py      or start gdb with -x engine/debug/glass_gdb.py
     (gdb) p A                                   "3 x 3" and its rows; Var, Node, Param, Keep, ... alike
     (gdb) tape                                  every line; also: tape EXPRESSION
     (gdb) node 9                                one line in full; afterwards $node is that line
+    (gdb) help why                              and parents, checkgrad, heat, diff
 """
+import functools
+import locale
 import os
+import re
+import struct
 import sys
 
 import gdb
+import gdb.printing
 
 sys.dont_write_bytecode = True  # no __pycache__ among the sources
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from glass_printers import Unreadable, gradient_state, inputs, kind, lines, place, plain, shape, show_node, text
+from glass_ask import COMMANDS
+from glass_find import NotRunning
+from glass_show import SHOW, Unreadable, as_text
+
+REFERENCES = gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF
 
 
-# ---- finding a tape ---------------------------------------------------------------------------------------------
+def kind(type_):
+    """'Mat' for glass::f64::Mat and glass::f32::Mat, for references to them, and so on; '' for anything else."""
+    type_ = type_.strip_typedefs()
+    if type_.code in REFERENCES:
+        type_ = type_.target().strip_typedefs()
+    found = re.fullmatch(r"glass::(?:f\d+::)?(\w+)", type_.unqualified().name or "")
+    return found.group(1) if found else ""
 
 
-def tape_in(value):
-    """The living tape that `value` is, or that one of its members is or points at (a Var, a Step, a lesson's Page)."""
-    try:
-        value = plain(value)
-        if kind(value.type) == "Tape":
-            lines(value)
-            return value
-        type_ = value.type.strip_typedefs()
-        for field in type_.fields() if type_.code == gdb.TYPE_CODE_STRUCT else ():
-            target = field.type.target() if field.type.code == gdb.TYPE_CODE_PTR else field.type
-            if kind(target) == "Tape":
-                return tape_in(value[field.name])
-    except (Unreadable, gdb.error):
-        pass  # optimized out, or not constructed yet
-    return None
+def behind(type_):
+    """What a pointer or a reference leads to."""
+    type_ = type_.strip_typedefs()
+    return type_.target() if type_.code in (*REFERENCES, gdb.TYPE_CODE_PTR) else type_
 
 
-def variables(frame):
-    """Its arguments and locals, `tape` first."""
-    try:
-        block = frame.block()
-    except RuntimeError:
-        return []  # no debug information
-    found = []
-    while block:
-        found += [s for s in block if s.is_variable or s.is_argument]
-        block = None if block.function else block.superblock
-    return sorted(found, key=lambda s: s.name != "tape")
+def guarded(read):
+    @functools.wraps(read)
+    def checked(*arguments, **options):
+        try:
+            return read(*arguments, **options)
+        except gdb.error as why:  # also gdb.MemoryError
+            raise Unreadable(str(why)) from None
+    return checked
 
 
-def frames(frame):
-    while frame:
-        yield frame
-        frame = frame.older()
+# ---- the program's memory, and what runs in it, as glass_show.py and glass_find.py want it -------------------------
 
 
-def evaluate(expression):
-    try:
-        return gdb.parse_and_eval(expression)
-    except gdb.error as why:
-        raise gdb.GdbError(str(why)) from None
+class Value:
+    @guarded
+    def __init__(self, value):
+        self.gdb = value.referenced_value() if value.type.strip_typedefs().code in REFERENCES else value
+        self.type = self.gdb.type.strip_typedefs()
+        self.kind = kind(self.type)
+        self.is_pointer = self.type.code == gdb.TYPE_CODE_PTR
+        self.is_number = self.type.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_ENUM)
+
+    @guarded
+    def __getitem__(self, member):
+        return Value(self.gdb[member])
+
+    @guarded
+    def __int__(self):
+        return int(self.gdb)
+
+    @guarded
+    def target(self):
+        return Value(self.gdb.dereference())
+
+    @guarded
+    def at(self, n):
+        return Value((self.gdb + n).dereference())
+
+    @property
+    def address(self):
+        return int(self.gdb.address)
+
+    @property
+    def target_size(self):
+        return self.type.target().sizeof
+
+    @guarded
+    def string(self):
+        return self.gdb.string(errors="replace")
+
+    @guarded
+    def std_string(self):
+        return self.gdb["_M_dataplus"]["_M_p"].string(errors="replace", length=int(self.gdb["_M_string_length"]))
+
+    def members(self):
+        own = self.type.fields() if self.type.code == gdb.TYPE_CODE_STRUCT else ()
+        return [(f.name, kind(behind(f.type))) for f in own if f.name]
+
+    @guarded
+    def numbers(self, count, first=0):
+        if count == 0:
+            return ()
+        target = self.type.target().strip_typedefs()
+        code = {("f", 8): "d", ("f", 4): "f", ("i", 4): "i", ("i", 1): "B"}[
+            ("f" if target.code == gdb.TYPE_CODE_FLT else "i", target.sizeof)]
+        start = int(self.gdb) + first * target.sizeof
+        try:
+            memory = gdb.selected_inferior().read_memory(start, count * target.sizeof)
+        except (gdb.MemoryError, OverflowError):
+            raise Unreadable("at %#x, which cannot be read" % start) from None
+        return struct.unpack("=%d%s" % (count, code), memory)
 
 
-def find_tape(expression=""):
-    if expression:
-        tape = tape_in(evaluate(expression))
-        if tape is None:
-            raise gdb.GdbError("%s is no tape, and has none that is alive" % expression)
-        return tape
-    for frame in frames(gdb.selected_frame()):
-        for symbol in variables(frame):
-            tape = tape_in(symbol.value(frame))
-            if tape is not None:
-                return tape
-    raise gdb.GdbError("no tape in this frame or its callers; say which one: tape EXPRESSION")
+class Frame:
+    def __init__(self, frame):
+        self.frame = frame
+
+    def variables(self):
+        """Its arguments and locals."""
+        try:
+            block = self.frame.block()
+        except RuntimeError:
+            return []  # no debug information
+        found = []
+        while block:
+            found += [s for s in block if s.is_variable or s.is_argument]
+            block = None if block.function else block.superblock
+        return [(s.name, kind(behind(s.type)), s.is_argument, functools.partial(self.read, s)) for s in found]
+
+    def has(self, name):
+        return any(v[0] == name for v in self.variables())
+
+    @guarded
+    def read(self, symbol):
+        return Value(symbol.value(self.frame))
 
 
-def running(tape):
-    """The line whose op is at work right now, or -1."""
-    for frame in frames(gdb.newest_frame()):
-        for s in variables(frame):
-            if s.is_argument and kind(s.type) == "Step":
-                step = plain(s.value(frame))
-                if int(plain(step["tape"]).address) == int(tape.address):
-                    return int(step["id"])
-    return -1
+class Gdb:
+    unicode = "utf" in (locale.getpreferredencoding(False) or "").lower()
+
+    @property
+    def color(self):
+        return sys.__stdout__ is not None and os.isatty(1) and "NO_COLOR" not in os.environ and gdb.parameter("style enabled")
+
+    @guarded
+    def evaluate(self, expression):
+        return Value(gdb.parse_and_eval(expression))
+
+    @guarded
+    def frames(self, newest=False):
+        frame = gdb.newest_frame() if newest else gdb.selected_frame()
+        found = []
+        while frame:
+            found.append(Frame(frame))
+            frame = frame.older()
+        return found
+
+    def remember(self, node):
+        gdb.set_convenience_variable("node", node.gdb)
+
+    def call(self, tape, function, *numbers):
+        """Other breakpoints are put aside meanwhile: the program would stop inside the call."""
+        room = tape.type.unqualified().name.rpartition("::")[0]
+        waiting = [b for b in gdb.breakpoints() if b.enabled]
+        for b in waiting:
+            b.enabled = False
+        try:
+            if gdb.selected_inferior().connection.type == "core":
+                raise NotRunning(NO_PROCESS)
+            if gdb.newest_frame().name() == "glass_step":
+                return self.ask(tape, "%s::%s" % (room, function), numbers)
+            call = "%s::%s((void*)%d%s)" % (room, function, tape.address, "".join(", %d" % n for n in numbers))
+            return gdb.parse_and_eval(call).string(errors="replace")
+        except gdb.error as why:
+            message = str(why)
+            if "without a process" in message:
+                raise NotRunning(NO_PROCESS) from None
+            raise Unreadable(NO_CALLS if "extended state" in message else message) from None
+        finally:
+            for b in waiting:
+                b.enabled = True
+
+    def ask(self, tape, function, numbers):
+        """Not by a call: the question is left in memory, and glass_step answers it before it returns (engine/hooks.h)."""
+        level = gdb.selected_frame().level()
+        asked = dict(tape="(void*)%d" % tape.address, ask=function, **{"n[%d]" % i: n for i, n in enumerate(numbers)})
+        for member, value in asked.items():
+            gdb.execute("set var glass_question.%s = %s" % (member, value), to_string=True)
+        gdb.Breakpoint("glass_answer", internal=True, temporary=True).silent = True
+        gdb.execute("continue", to_string=True)
+        answer = gdb.newest_frame().read_var("text").string(errors="replace")
+        gdb.FinishBreakpoint(gdb.newest_frame(), internal=True).silent = True
+        gdb.execute("continue", to_string=True)
+        frame = gdb.newest_frame()
+        for _ in range(level):
+            frame = frame.older()
+        frame.select()
+        return answer
+
+
+NO_PROCESS = "no process runs here, so nothing can be computed"
+NO_CALLS = ("gdb before 14 cannot call a function on this processor (it cannot write its AMX registers). At a teaching step it "
+            "need not: go on to the next glass_step and ask there")
 
 
 # ---- commands ---------------------------------------------------------------------------------------------------
 
 
-class TapeCommand(gdb.Command):
-    """List every line of the tape.
-tape [EXPRESSION]
-
-  =>  %9  softmax  "A"  3 x 3  <- %8  has grad  layers/attention/attention.cpp:16
-
-means: line 9 was made by softmax from line 8, is called "A", holds 3 x 3 numbers, and backward() has given
-it a gradient; it was recorded at line 16 of that file. "=>" marks the line whose op is running right now.
-
-EXPRESSION is a Tape, a Var, or anything that has a Tape as a member. Without it the tape is looked for in
-the selected frame, then in its callers. See also: node."""
-
-    def __init__(self):
-        super().__init__("tape", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+class Command(gdb.Command):
+    def __init__(self, run):
+        self.__doc__ = run.__doc__
+        self.run = run
+        super().__init__(run.__name__, gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
 
     def invoke(self, argument, from_tty):
-        tape = find_tape(argument)
-        first, n = lines(tape)
-        now, swept, bad = running(tape), int(tape["swept_from_"]), int(tape["first_nonfinite"])
-        rows = []
-        for id in range(n):
-            node = (first + id).dereference()
-            name, finite = text(node["name"]), ("", "-inf meant", "NOT FINITE")[int(node["finite"])]
-            rows.append(("=>" if id == now else "", ("%%%d" % id).rjust(len("%%%d" % (n - 1))), text(node["op"]),
-                         '"%s"' % name if name else "", shape(node["value"]),
-                         "<- " + inputs(node) if int(node["n_in"]) else "", gradient_state(node), finite,
-                         text(node["scope"]), place(node["where"])))
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        out = ["%d lines" % n + (", swept from %%%d" % swept if swept >= 0 else "")]
-        for row in rows:
-            out.append("  ".join(cell.ljust(w) for cell, w in zip(row, widths) if w).rstrip())
-        if bad >= 0:
-            out.append("the first value that is not finite was born in %%%d" % bad)
-        gdb.write("\n".join(out) + "\n")
+        try:
+            gdb.write(self.run(Gdb(), argument) + "\n")
+        except (Unreadable, gdb.error) as why:
+            raise gdb.GdbError(str(why)) from None
 
 
-class NodeCommand(gdb.Command):
-    """Show one line of the tape: what made it, of what, where, its value and its gradient.
-node N
-
-N is a number or an expression: node 9, node s.id, node Q (a Var). Afterwards $node is that line, for
-  p $node.grad      p *$node.rule      watch -l $node.grad.data[0]
-See also: tape."""
-
-    def __init__(self):
-        super().__init__("node", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
-
-    def invoke(self, argument, from_tty):
-        if not argument:
-            raise gdb.GdbError("which line? say node N; the command `tape` lists them")
-        value = evaluate(argument.lstrip("%"))
-        if kind(value.type) == "Var":
-            tape, id = tape_in(value), int(plain(value)["id"])
-        else:
-            tape, id = find_tape(), int(value)
-        first, n = lines(tape) if tape else (None, 0)
-        if not 0 <= id < n:
-            raise gdb.GdbError("the tape has no line %%%d: its lines are %%0 to %%%d" % (id, n - 1))
-        node = (first + id).dereference()
-        gdb.set_convenience_variable("node", node)
-        gdb.write(show_node(node, id) + "\n")
+# ---- pretty printers --------------------------------------------------------------------------------------------
 
 
-TapeCommand()
-NodeCommand()
+class Text:
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        try:
+            shown = as_text(Value(self.value))
+        except (Unreadable, gdb.error) as why:
+            return "(%s)" % why
+        # In a line of `backtrace` only the summary. (gdb before 13 cannot tell: it shows everything there.)
+        in_backtrace = hasattr(gdb, "print_options") and gdb.print_options()["summary"]
+        return shown.split("\n")[0] if in_backtrace else shown
+
+
+class Rule:
+    """An op: its own fields, without the table of virtual functions."""
+
+    def __init__(self, value):
+        self.value = value
+        self.own = [f.name for f in value.type.strip_typedefs().fields() if not f.is_base_class]
+
+    def to_string(self):
+        return kind(self.value.type) + ("" if self.own else ", keeps nothing")
+
+    def children(self):
+        return ((name, self.value[name]) for name in self.own)
+
+
+def glassgrad(value):
+    name = kind(value.type)
+    if value.type.strip_typedefs().code != gdb.TYPE_CODE_STRUCT or not name:
+        return None
+    if name in SHOW:
+        return Text(value)
+    bases = [f for f in value.type.strip_typedefs().fields() if f.is_base_class]
+    return Rule(value) if any(kind(b.type) == "Op" for b in bases) else None
+
+
+gdb.printing.register_pretty_printer(None, glassgrad, replace=True)
+for run in COMMANDS.values():
+    Command(run)
 if sys.stdin.isatty() and gdb.parameter("confirm"):  # -batch turns confirm off
     gdb.write("glassgrad: matrices print as tables; `tape` and `node N` show the tape (help tape)\n")

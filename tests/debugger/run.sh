@@ -1,100 +1,152 @@
 #!/bin/bash
-# Replays the recorded debugger session and compares it with expected.txt, then checks that docs/debugging.md
-# quotes expected.txt word for word.
+# Replays recorded debugger sessions and compares them with what was recorded, then checks that docs/debugging.md quotes
+# the recordings word for word.
 #
-#   run.sh PROGRAM...             the first program's transcript must be expected.txt, and so must the others'
-#   run.sh --update PROGRAM...    rewrites expected.txt from the first program, and the quotes in the docs
+#   run.sh FOLDER SESSION...            e.g. run.sh build/test/tests attention.gdb demos.gdb edges.gdb demos.lldb
+#   run.sh --update FOLDER SESSION...   records anew, in double, and puts the quotes in the docs right
 #
+# A session NAME.gdb is typed into gdb with the program FOLDER/NAME_debug_f64, then with NAME_debug_f32 if that is there; both
+# transcripts must be NAME_gdb.txt. NAME_core.gdb is typed afterwards, on the core file that the session saved.
 # Exit status: 0 equal, 1 different, 77 skipped.
 set -u
-export LC_ALL=C.UTF-8
-unset DEBUGINFOD_URLS
+export LC_ALL=C.UTF-8 TERM=dumb
+unset DEBUGINFOD_URLS NO_COLOR
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-golden=$here/expected.txt
 docs=$root/docs/debugging.md
+engine=$root/engine/debug
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 update=no
 if [ "${1:-}" = --update ]; then update=yes; shift; fi
-[ $# -gt 0 ] || { echo "usage: run.sh [--update] PROGRAM..."; exit 1; }
+[ $# -gt 1 ] || { echo "usage: run.sh [--update] FOLDER SESSION..."; exit 1; }
+folder=$(realpath "$1")
+shift
 
 skip() { echo "skipped: $*"; exit 77; }
-debug() { (cd "$work" && gdb -batch -nx "$@" 2>&1 < /dev/null); }
 
-command -v gdb > /dev/null || skip "gdb is not installed"
-[ "$(debug -ex 'python print(hasattr(gdb, "print_options"))')" = True ] ||
-  skip "this needs gdb 13 or newer, with Python"
-debug -ex 'break main' -ex run "$(realpath "$1")" | grep -q '^Breakpoint 1, main' ||
-  skip "gdb may not start programs here (is ptrace allowed?)"
-
-# The session as a person would see it, without what differs from run to run.
-transcript() {
-  local program
-  program=$(realpath "$1")
-  {
-    debug -x "$root/engine/debug/lesson.gdb" -x "$here/session.gdb" "$program"
-    debug -x "$root/engine/debug/lesson.gdb" -x "$here/core.gdb" "$program" core | sed -n '/^+/,$p'  # not the greeting
-  } | sed -E -n '/^\+/,$p' | sed -E \
-    -e '/^(\+\+|\+echo |\+set )/d' \
-    -e '/^\[Thread debugging|^Using host libthread_db|^warning: (Error disabling address|Memory read failed)/d' \
-    -e 's/^\+/(gdb) /' \
-    -e 's/ (at|file) \/[^:]*\/((engine|layers|tests)\/)/ \1 \2/' \
-    -e 's/0x[0-9a-f]+/0x.../g' \
-    -e 's/process [0-9]+/process N/'
+# The sessions as a person would see them: typed line by line, so that an error ends one command and not the session.
+gdb_session() {  # PROGRAM SCRIPT [CORE]
+  (cd "$work" && gdb -nx -q -ex "set width 0" -x "$engine/lesson.gdb" "$1" ${3:+"$3"} < <(grep -v -E '^(#|$)' "$2") 2>&1)
+}
+lldb_session() {
+  (cd "$work" && batch -s "$engine/lesson.lldb" -o "command source -e false $2" -o "process kill" -- "$1")
+}
+batch() {  # lldb 14 sometimes never comes to its end: then once more
+  timeout -k 1 60 lldb -x -b "$@" < /dev/null > "$work/lldb.txt" 2>&1 || timeout -k 1 60 lldb -x -b "$@" < /dev/null > "$work/lldb.txt" 2>&1
+  cat "$work/lldb.txt"
 }
 
-# What may differ without being wrong: line numbers of the engine, digits after the fourth, where in an optimised
-# kernel gdb stops and which arguments it still sees, the precision, and whether the processor watches memory for gdb.
+ready_gdb() {
+  command -v gdb > /dev/null || skip "gdb is not installed"
+  [ "$(gdb -batch -nx -ex 'python print(hasattr(gdb, "print_options"))' 2>&1)" = True ] || skip "this needs gdb 13 or newer, with Python"
+  gdb -batch -nx -ex 'break main' -ex run "$1" < /dev/null 2>&1 | grep -q '^Breakpoint 1, main' ||
+    skip "gdb may not start programs here (is ptrace allowed?)"
+  version=$(gdb --version | sed -E -n '1s/.* ([0-9]+)\.[0-9].*/\1/p') recorded=13
+}
+ready_lldb() {
+  command -v lldb > /dev/null || skip "lldb is not installed"
+  source "$engine/lldb_python.sh"
+  batch -o 'script print(lldb.SBDebugger.GetVersionString())' | grep -q '^lldb version' || skip "this lldb has no Python"
+  batch -o 'breakpoint set -n main' -o run -o "process kill" -- "$1" | grep -q 'stop reason = breakpoint' ||
+    skip "lldb may not start programs here (is ptrace allowed?)"
+  version=$(lldb --version | sed -E -n 's/.*version ([0-9]+)\..*/\1/p' | head -n 1) recorded=14
+}
+
+# Without what differs from run to run.
+clean_gdb() {
+  sed -E 's/^(\(gdb\) )+//' | sed -E -n '/^\+/,$p' | sed -E \
+    -e '/^(\+\+|\+echo |\+set (confirm|trace-commands) )/d' \
+    -e '/^\[Thread debugging|^Using host libthread_db|^warning: (Error disabling address|Memory read failed)/d' \
+    -e '/^(Starting program: .*|Continuing\.|\+?quit)$/d' \
+    -e 's/^\+/(gdb) /' \
+    -e 's/ (at|file) [^ :]*\/((engine|layers|tests)\/)/ \1 \2/' \
+    -e 's/0x[0-9a-f]+/0x.../g' \
+    -e 's/^(Old value = ).*e-3[0-9]+$/\1(what lay there before)/' \
+    -e 's/process [0-9]+/process N/'
+}
+clean_lldb() {
+  sed -E -n '/^\(lldb\) command source -e/,$p' | sed -E \
+    -e '1,2d' \
+    -e '/^\(lldb\) # /d' -e 's/^\(lldb\) script print\("(== .*)"\)$/\1/' \
+    -e 's/0x[0-9a-f]+/0x.../g' \
+    -e '/^Process [0-9]+ (launched|resuming|exited)/d' -e '/^\(lldb\) process kill$/d' \
+    -e 's/Process [0-9]+/Process N/' | awk '!/^== / || $0 != before { print } { before = $0 }'
+}
+
+transcript() {  # SESSION PROGRAM
+  local name=${1%.*} kind=${1##*.}
+  {
+    "${kind}_session" "$2" "$here/$1"
+    if [ -f "$here/${name}_core.$kind" ]; then "${kind}_session" "$2" "$here/${name}_core.$kind" "$work/core"; fi | "second_$kind"
+  } | "clean_$kind"
+}
+second_gdb() { sed -E -n '/^(\(gdb\) )*\+/,$p'; }  # not the greeting
+second_lldb() { cat; }
+
+# What may differ without being wrong: line numbers of the engine, digits after the fourth, where in an optimised kernel
+# gdb stops and which arguments it still sees, the precision and its tolerances, and whether the processor watches memory.
 mask() {
   sed -E '/ at engine\/cpu\//{n; s/^[0-9]+\t.*/N\t.../}' "$1" | sed -E \
     -e 's/((engine|layers)\/[a-z_0-9\/]+\.(cpp|h)(:|, line ))[0-9]+/\1N/' \
-    -e 's/^[0-9]+\t/N\t/' \
+    -e 's/( at [a-z_0-9]+\.(cpp|h|c):)[0-9]+(:[0-9]+)?/\1N/' \
+    -e 's/^[0-9]+\t/N\t/; s/^(Old value = ).*/\1.../' \
+    -e 's/[-+.e0-9]+ (apart|by the tape|by differences)/N \1/g; s/(worst gap|allowed|<|darkest) [-+.e0-9]+/\1 N/g; s/^  most at .*/  most at .../; s/[0-9]+ (of [0-9]+ entries differ)/N \1/' \
     -e 's/([0-9]\.[0-9]{4})[0-9]+/\1/g' \
     -e 's/(CpuBackend::[a-z_]+ )\(.*\) at/\1(...) at/' \
     -e 's/in=[^,]*, where/in=..., where/' \
-    -e 's/glass::f32::/glass::f64::/g' \
+    -e 's/glass::f32::/glass::f64::/g; s/_f32\b/_f64/g' \
     -e 's/^Hardware watchpoint/Watchpoint/'
 }
 
-# The page with each quoted section put in anew. A section is what follows "== name" in the golden file.
+# The page with each quoted section put in anew. A section is what follows "== name" in a recording.
 quoted() {
-  awk -v golden="$golden" '
-    BEGIN {
-      while ((getline line < golden) > 0)
-        if (line ~ /^== /) name = substr(line, 4); else section[name] = section[name] line "\n"
+  awk -v here="$here" '
+    function section(file, name,   line, now, text) {
+      while ((getline line < (here "/" file)) > 0)
+        if (line ~ /^== /) now = substr(line, 4); else if (now == name) text = text line "\n"
+      close(here "/" file)
+      return text == "" ? file " has no section \"" name "\"\n" : text
     }
     skipping && /^```$/ { skipping = 0; next }
     skipping { next }
     { print }
-    /^<!-- transcript: tests\/debugger\/expected.txt / {
-      name = $0; sub(/^<!-- transcript: tests\/debugger\/expected.txt /, "", name); sub(/ -->$/, "", name)
-      printf "```text\n%s```\n", name in section ? section[name] : "expected.txt has no section \"" name "\"\n"
+    /^<!-- transcript: tests\/debugger\/[a-z_]+.txt / {
+      name = $0; sub(/^<!-- transcript: tests\/debugger\/[a-z_]+.txt /, "", name); sub(/ -->$/, "", name)
+      file = $3; sub(/^.*\//, "", file)
+      printf "```text\n%s```\n", section(file, name)
       skipping = 1
     }' "$docs"
 }
 
 status=0
-for program in "$@"; do
-  transcript "$program" > "$work/got.txt"
-  if [ $update = yes ]; then
-    cp "$work/got.txt" "$golden" && echo "wrote $golden"
-    update=written
+for session in "$@"; do
+  name=${session%.*} kind=${session##*.}
+  golden=$here/${name}_$kind.txt
+  "ready_$kind" "$folder/${name}_debug_f64"
+  different=0 written=no
+  for precision in f64 f32; do
+    program=$folder/${name}_debug_$precision
+    [ -x "$program" ] || continue
+    transcript "$session" "$program" > "$work/got.txt"
+    if [ $update = yes ] && [ $written = no ]; then
+      cp "$work/got.txt" "$golden" && echo "wrote $golden"
+      written=yes
+    fi
+    diff -u --label "$(basename "$golden")" --label "$session in $precision" <(mask "$golden") <(mask "$work/got.txt") || different=1
+    [ "$kind" = gdb ] || break  # lldb: once is enough
+  done
+  if [ $different = 1 ] && [ "$version" != "$recorded" ]; then
+    skip "$session was recorded with $kind $recorded; $kind $version words some of it differently, as shown above"
   fi
-  if ! diff -u --label expected.txt --label "$(basename "$program")" <(mask "$golden") <(mask "$work/got.txt"); then
-    status=1
-  fi
+  [ $different = 0 ] || status=1
 done
-version=$(gdb --version | sed -E -n '1s/.* ([0-9]+)\.[0-9].*/\1/p')
-if [ $status = 1 ] && [ "$version" != 13 ]; then
-  skip "the transcript was recorded with gdb 13; gdb $version words some of it differently, as shown above"
-fi
 
-if [ $update = written ]; then
+if [ $update = yes ]; then
   quoted > "$work/docs.md" && cp "$work/docs.md" "$docs" && echo "wrote $docs"
 fi
-diff -u --label docs/debugging.md --label "with today's expected.txt" "$docs" <(quoted) || status=1
-[ $status = 0 ] || echo "If the new transcript is right: $0 --update $*"
+diff -u --label docs/debugging.md --label "with today's recordings" "$docs" <(quoted) || status=1
+[ $status = 0 ] || echo "If the new transcript is right: $0 --update ${folder#"$PWD/"} $*"
 exit $status

@@ -1,4 +1,4 @@
-# The recorded session. run.sh starts it after engine/debug/lesson.gdb and shows each command behind "(gdb) ".
+# The first recorded session. run.sh starts each after engine/debug/lesson.gdb and shows each command behind "(gdb) ".
 # A section begins with `echo == name`; docs/debugging.md quotes sections by that name.
 set confirm off
 set trace-commands on

@@ -1,5 +1,5 @@
 // The program of the recorded debugger session: self-attention forward and backward, the same as one fused line,
-// kinds of matrices, an overflow, and two wrong calls. session.gdb names its functions, never its lines.
+// kinds of matrices, an overflow, and two wrong calls. attention.gdb names its functions, never its lines.
 #include <cstdio>
 #include <limits>
 

@@ -1,12 +1,14 @@
-"""How glassgrad's types read in gdb. glass_gdb.py loads this file; load that one.
+"""How glassgrad's types read in a debugger. Knows no debugger: glass_gdb.py and glass_lldb.py each bring a class Value,
+an object in the memory of the program.
+
+    value["rows"]      a member                     value.kind         "Mat", "Var", ...; "" for what is not ours
+    int(value)         a whole number, an address   value.target()     what a pointer or a reference leads to
+    value.at(n)        element n behind a pointer   value.address      where it lies
+    value.string()     the text behind a char*      value.numbers(n)   n numbers behind a pointer
+    value.std_string() the text of a std::string    value.members()    (name, kind of what it holds or points at)
 
 Everything is read from memory and nothing is called in the program, so all of it works on a core file too.
 """
-import re
-import struct
-
-import gdb
-import gdb.printing
 
 EDGE = 6  # a matrix of more than 2 * EDGE rows or columns shows this many of each end
 DIGITS = 4
@@ -17,60 +19,23 @@ class Unreadable(Exception):
     """What lies there is not what its type says: not constructed yet, destroyed, or on a device."""
 
 
-# ---- reading ----------------------------------------------------------------------------------------------------
-
-
-def kind(type_):
-    """'Mat' for glass::f64::Mat and glass::f32::Mat, for references to them, and so on; '' for anything else."""
-    type_ = type_.strip_typedefs()
-    if type_.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
-        type_ = type_.target().strip_typedefs()
-    found = re.fullmatch(r"glass::(?:f\d+::)?(\w+)", type_.unqualified().name or "")
-    return found.group(1) if found else ""
-
-
-def plain(value):
-    """The object behind references and pointers."""
-    while value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF, gdb.TYPE_CODE_PTR):
-        if value.type.strip_typedefs().code == gdb.TYPE_CODE_PTR and int(value) == 0:
-            raise Unreadable("a null pointer")
-        value = value.referenced_value()
-    return value
+class NoLine(Unreadable):
+    """A handle that leads to no line of a tape."""
 
 
 def text(pointer):
     """A const char* of the program."""
-    try:
-        return pointer.string(errors="replace") if int(pointer) else ""
-    except gdb.MemoryError:
-        raise Unreadable("a name that is not text") from None
-
-
-def std_string(value):
-    return value["_M_dataplus"]["_M_p"].string(errors="replace", length=int(value["_M_string_length"]))
+    return pointer.string() if int(pointer) else ""
 
 
 def std_vector(value):
     """(pointer to the first element, how many). Read by hand: v[i] and v.size() would be calls."""
     impl = value["_M_impl"]
     first, last, end = impl["_M_start"], impl["_M_finish"], impl["_M_end_of_storage"]
-    size = first.dereference().type.sizeof
+    size = first.target_size
     if not int(first) <= int(last) <= int(end) or (int(last) - int(first)) % size or (int(end) - int(first)) % size:
         raise Unreadable("not a vector")
     return first, (int(last) - int(first)) // size
-
-
-def numbers(pointer, count):
-    if count == 0:
-        return ()
-    target = pointer.type.target().strip_typedefs()
-    code = {("f", 8): "d", ("f", 4): "f", ("i", 4): "i", ("i", 1): "B"}[
-        ("f" if target.code == gdb.TYPE_CODE_FLT else "i", target.sizeof)]
-    try:
-        memory = gdb.selected_inferior().read_memory(int(pointer), count * target.sizeof)
-    except gdb.MemoryError:
-        raise Unreadable("at %#x, which cannot be read" % int(pointer)) from None
-    return struct.unpack("=%d%s" % (count, code), memory)
 
 
 # ---- matrices ---------------------------------------------------------------------------------------------------
@@ -80,14 +45,14 @@ def shape(m):
     return "%d x %d" % (int(m["rows"]), int(m["cols"]))
 
 
-def number(x):
+def number(x, digits=DIGITS):
     if x != x:
         return "nan"
     if x in (float("inf"), float("-inf")):
         return "inf" if x > 0 else "-inf"
-    shown = "%.*f" % (DIGITS, x)
+    shown = "%.*f" % (digits, x)
     if len(shown) > 12:
-        return "%.*e" % (DIGITS, x)
+        return "%.*e" % (digits, x)
     return shown.lstrip("-") if float(shown) == 0 else shown
 
 
@@ -112,10 +77,9 @@ def table(data, rows, cols, ld, show):
         if r is None:
             out.append(["..."] * len(some(cols)))
             continue
-        ends = {c: data + r * ld + c for c in {0, max(0, cols - EDGE)}} if cols > 2 * EDGE else {0: data + r * ld}
         row = {}
-        for c, pointer in ends.items():
-            row.update(enumerate(map(show, numbers(pointer, EDGE if cols > 2 * EDGE else cols)), c))
+        for c in {0, cols - EDGE} if cols > 2 * EDGE else {0}:
+            row.update(enumerate(map(show, data.numbers(EDGE if cols > 2 * EDGE else cols, r * ld + c)), c))
         out.append(["..." if c is None else row[c] for c in some(cols)])
     return aligned(out)
 
@@ -124,7 +88,7 @@ def mat(m, null="no memory"):
     """(summary, rows of text) of a Mat."""
     rows, cols, ld = int(m["rows"]), int(m["cols"]), int(m["ld"])
     if int(m["data"]) == 0:
-        return (null if rows == cols == 0 else shape(m) + ", " + null), []
+        return (null if rows == cols == 0 else shape(m) + ", no memory"), []
     return shape(m) + (", view with ld %d" % ld if ld > cols else ""), table(m["data"], rows, cols, ld, number)
 
 
@@ -159,8 +123,8 @@ def lines(tape):
         ids = int(tape["swept_from_"]), int(tape["first_nonfinite"])
         alive = int(tape["age"]) > 0 and all(-1 <= id < max(known, 1) for id in ids)
         for id in {0, n - 1} if n else ():
-            text((first + id).dereference()["op"])
-    except gdb.error:
+            text(first.at(id)["op"])
+    except Unreadable:
         alive = False
     if not alive:
         raise Unreadable("no living tape")
@@ -181,14 +145,21 @@ def label(node):
     return text(node["op"]) + (' "%s"' % name if name else "")
 
 
+def input_ids(node):
+    n = int(node["n_in"])
+    if not 0 <= n < 1 << 20:
+        raise Unreadable("not a line of a tape")
+    return list(node["in"].numbers(n)) if n else []
+
+
 def inputs(node):
-    return " ".join("%%%d" % i for i in numbers(node["in"], int(node["n_in"]))) if int(node["n_in"]) else ""
+    return " ".join("%%%d" % i for i in input_ids(node))
 
 
 def gradient_state(node):
     if int(node["grad"]["data"]):
         return "has grad"
-    return "no grad yet" if node["needs_grad"] else "wants none"
+    return "no grad yet" if int(node["needs_grad"]) else "wants none"
 
 
 def values(node):
@@ -208,7 +179,7 @@ def show_node(node, id=None):
         head.append("<- " + inputs(node))
     if int(node["view_of"]) >= 0:
         head.append("at [%d,%d]" % (int(node["view_r"]), int(node["view_c"])))
-    notes = ["wants a gradient" if node["needs_grad"] else "wants no gradient"]
+    notes = ["wants a gradient" if int(node["needs_grad"]) else "wants no gradient"]
     if text(node["scope"]):
         notes.append("in " + text(node["scope"]))
     notes.append("recorded at " + place(node["where"]))
@@ -217,28 +188,33 @@ def show_node(node, id=None):
     return "\n".join(["  ".join(head), "  " + ", ".join(notes)] + values(node))
 
 
-def show_var(var):
+def line_of(var):
+    """The Node behind a handle, or Unreadable that says why there is none."""
     if int(var["tape"]) == 0:
-        return "empty: no line of any tape"
-    first, n = lines(var["tape"].dereference())
+        raise NoLine("empty: no line of any tape")
+    first, n = lines(var["tape"].target())
     id = int(var["id"])
     if id < 0:
         raise Unreadable("not set yet")
-    if id >= n or int((first + id)["age"]) != int(var["age"]):
-        return "%%%d is gone: the tape was rewound after this handle was made" % id
-    node = (first + id).dereference()
-    return "\n".join(["%%%d %s, %s" % (id, label(node), shape(node["value"]))] + values(node))
+    if id >= n or int(first.at(id)["age"]) != int(var["age"]):
+        raise NoLine("%%%d is gone: the tape was rewound after this handle was made" % id)
+    return first.at(id)
+
+
+def show_var(var):
+    node = line_of(var)
+    return "\n".join(["%%%d %s, %s" % (int(var["id"]), label(node), shape(node["value"]))] + values(node))
 
 
 def show_param(p):
-    out = ["%s, %s, version %d" % (std_string(p["name"]), shape(p["value"]["view_"]), int(p["version"]))]
+    out = ["%s, %s, version %d" % (p["name"].std_string(), shape(p["value"]["view_"]), int(p["version"]))]
     for title, field in ("value", "value"), ("gradient", "grad"):
         out += ["  " + title] + [INDENT + row for row in mat(p[field]["view_"])[1]]
     return "\n".join(out)
 
 
 def show_step(step):
-    inputs_of = [("%s[%d]" % (x, i), step[x][i]) for i in range(int(step["n_in"])) for x in ("x", "dx")]
+    inputs_of = [("%s[%d]" % (x, i), step[x].at(i)) for i in range(int(step["n_in"])) for x in ("x", "dx")]
     out = ["line %%%d" % int(step["id"])]
     for title, m in inputs_of + [("y", step["y"]), ("dy", step["dy"])]:
         summary, rows = mat(m, "none")
@@ -250,49 +226,15 @@ def show_tape(tape):
     return "a tape of %d lines (the command `tape` lists them)" % lines(tape)[1]
 
 
-# ---- pretty printers --------------------------------------------------------------------------------------------
-
-
-class Text:
-    def __init__(self, show, value):
-        self.show, self.value = show, value
-
-    def to_string(self):
-        try:
-            shown = self.show(self.value)
-        except (Unreadable, gdb.error) as why:  # gdb.error: "value has been optimized out"
-            return "(%s)" % why
-        # In a line of `backtrace` only the summary. (gdb before 13 cannot tell: it shows everything there.)
-        in_backtrace = hasattr(gdb, "print_options") and gdb.print_options()["summary"]
-        return shown.split("\n")[0] if in_backtrace else shown
-
-
-class Rule:
-    """An op: its own fields, without the table of virtual functions."""
-
-    def __init__(self, value):
-        self.value = value
-        self.own = [f.name for f in value.type.strip_typedefs().fields() if not f.is_base_class]
-
-    def to_string(self):
-        return kind(self.value.type) + ("" if self.own else ", keeps nothing")
-
-    def children(self):
-        return ((name, self.value[name]) for name in self.own)
-
-
-SHOW = {"Mat": show_mat, "Matrix": lambda m: show_mat(m["view_"]), "Keep": show_keep, "Ints": show_ints,
+SHOW = {"Mat": show_mat, "Matrix": lambda m: show_mat(m["view_"]), "Keep": show_keep, "Ints": show_ints, "Shape": shape, "Where": place,
         "Var": show_var, "Node": show_node, "Param": show_param, "Step": show_step, "Tape": show_tape}
 
 
-def glassgrad(value):
-    name = kind(value.type)
-    if value.type.strip_typedefs().code != gdb.TYPE_CODE_STRUCT or not name:
-        return None
-    if name in SHOW:
-        return Text(SHOW[name], value)
-    bases = [f for f in value.type.strip_typedefs().fields() if f.is_base_class]
-    return Rule(value) if any(kind(b.type) == "Op" for b in bases) else None
-
-
-gdb.printing.register_pretty_printer(None, glassgrad, replace=True)
+def as_text(value):
+    """What a debugger prints for it."""
+    try:
+        return SHOW[value.kind](value)
+    except NoLine as why:
+        return str(why)
+    except Unreadable as why:  # also "value has been optimized out"
+        return "(%s)" % why

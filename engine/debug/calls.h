@@ -1,0 +1,27 @@
+// What a debugger asks a living program to compute; nothing else calls these.
+#pragma once
+
+#include "engine/tape.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+// For the commands of glass_gdb.py and glass_lldb.py. They have the type of GlassQuestion::ask (engine/hooks.h), throw nothing, and
+// their text stays until the next call.
+
+// The verdict of gradient_gap() (engine/gradcheck.h) on line `id` of a tape that was swept from `root`, in words. `now`: the
+// line whose op is at work, or -1.
+const char* debug_checkgrad(void* tape, int root, int id, int now, int);
+
+// Explains an entry of the value (gradient 0) or of the gradient (1) of line `id`, as --why does.
+const char* debug_why(void* tape, int id, int row, int col, int gradient);
+
+// For any other debugger: prints to standard output.
+//
+//   (gdb) call glass::f64::dbg::why(tape, "dW_q[1,2]")
+namespace dbg {
+void why(Tape&, const char* what);
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass
