@@ -79,7 +79,7 @@ struct Backend {
   virtual void div(Mat a, Mat b, Mat y) = 0;
   virtual void scale(Mat x, Real s, Mat y) = 0;     // y = s x     y may be x
   virtual void map(Function f, Mat x, Mat y) = 0;       // y = f(x)
-  virtual void map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx) = 0;  // dx += dy ∘ f'(x), 0 where dy is 0
+  virtual void map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx, bool accumulate) = 0;  // dx += (or =) dy ∘ f'(x), 0 where dy is 0
   virtual void add_scaled(Real s, Mat x, Mat y) = 0;    // y += s x
   virtual void add_product(Mat a, Mat b, Mat y) = 0;    // y += a ∘ b
   // the two halves of y = a / b, each 0 where dy is 0 (a singular slope times no gradient is no gradient)
@@ -163,24 +163,25 @@ struct Backend {
 
   // norms of each row, in double inside: y = (x - mean) rstd ∘ gain + bias, rstd = 1 / √(variance + eps)
   virtual void layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) = 0;
-  virtual void layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) = 0;
+  // each gradient may be without memory. accumulate: dx +=, or =; dgain and dbias are always added to
+  virtual void layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias, bool accumulate) = 0;
   virtual void rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) = 0;  // y = x rrms ∘ gain, rrms = 1 / √(mean x² + eps)
-  virtual void rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain) = 0;
+  virtual void rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain, bool accumulate) = 0;
 
   // losses. Targets are class numbers; a row whose target is `ignore` does not count.
   virtual void cross_entropy(Mat x, Ints targets, int ignore, double smoothing, Mat P, Mat y) = 0;  // P = softmax(x)
-  virtual void cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx) = 0;
+  virtual void cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx, bool accumulate) = 0;
   virtual void kl(Mat p, Mat log_q, Mat y) = 0;         // y_i = Σ_j p_ij (ln p_ij - log_q_ij), with 0 · anything = 0
   virtual void kl_backward(Mat p, Mat dy, Mat dlog_q) = 0;  // dlog_q_ij -= p_ij dy_i
 
   virtual void log_sum_exp(Mat x, Mat y) = 0;           // y_i = ln Σ_j e^(x_ij); -inf for a row of -inf
   virtual void log_sum_exp_backward(Mat x, Mat dy, Mat dx) = 0;  // dx_ij += e^(x_ij - lse_i) dy_i
   virtual void log_softmax_rows(Mat x, Mat y) = 0;      // y_ij = x_ij - ln Σ_k e^(x_ik)
-  virtual void log_softmax_rows_backward(Mat y, Mat dy, Mat dx) = 0;    // dx_ij += dy_ij - e^(y_ij) Σ_k dy_ik
+  virtual void log_softmax_rows_backward(Mat y, Mat dy, Mat dx, bool accumulate) = 0;  // dx_ij += (or =) dy_ij - e^(y_ij) Σ_k dy_ik
 
   // softmax of each row; a row that is all -inf gives a row of zeros.   y may be x
   virtual void softmax_rows(Mat x, Mat y) = 0;
-  virtual void softmax_rows_backward(Mat y, Mat dy, Mat dx) = 0;  // dx_ij += y_ij (dy_ij - Σ_k y_ik dy_ik)
+  virtual void softmax_rows_backward(Mat y, Mat dy, Mat dx, bool accumulate) = 0;  // dx_ij += (or =) y_ij (dy_ij - Σ_k y_ik dy_ik)
 
   // weights with exact zeros, each row: max(x - τ, 0), and g = max(x / 2 - τ, 0), whose squares sum to 1. support: 1 where
   // the entry is above τ; written if `decide`, else kept. A row that is all -inf gives zeros, +inf or NaN a row of NaN.
@@ -190,8 +191,9 @@ struct Backend {
   // attention tile by tile. S: scratch for one tile; state: scratch, tile queries x 2; counts: 1 x 2, tiles visited and rescalings
   // (by a kernel that has tiles of its own: those)
   virtual void flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat S, Mat state, Mat Y, Mat L, Mat counts) = 0;
-  // D = rowsum(dY ∘ Y) - dL for each head, as many columns as L. Adds to dQ, dK, dV; each may be without memory, and dL too
-  virtual void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat Y, Mat L, Mat dY, Mat dL, Mat D, Mat S, Mat dQ, Mat dK, Mat dV) = 0;
+  // D = rowsum(dY ∘ Y) - dL for each head, as many columns as L. dQ, dK, dV: added to or overwritten, as accumulate[0], [1], [2] say;
+  // each may be without memory, and dL too
+  virtual void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat Y, Mat L, Mat dY, Mat dL, Mat D, Mat S, Mat dQ, Mat dK, Mat dV, const bool* accumulate) = 0;
 
   // selection by a mask: no product, so a NaN that is not taken stays out.   y may be x
   virtual void select(Mat x, Keep keep, Real other, Mat y) = 0;   // y = keep ? x : other

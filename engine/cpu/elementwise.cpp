@@ -33,7 +33,8 @@ void CpuBackend::map(Function f, Mat x, Mat y) {
     for (int j = 0; j < y.cols; ++j) y(i, j) = value(f, x(i, j));
 }
 
-void CpuBackend::map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx) {
+void CpuBackend::map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx, bool accumulate) {
+  if (!accumulate) CpuBackend::fill(dx, 0);
   for (int i = 0; i < dx.rows; ++i)
     for (int j = 0; j < dx.cols; ++j)
       if (dy(i, j) != 0) dx(i, j) += dy(i, j) * slope(f, x(i, j), y(i, j));

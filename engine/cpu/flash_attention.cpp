@@ -133,7 +133,10 @@ void CpuBackend::flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling& 
   }
 }
 
-void CpuBackend::flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling& all, Mat Y, Mat L, Mat dY, Mat dL, Mat D, Mat S, Mat dQ, Mat dK, Mat dV) {
+void CpuBackend::flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling& all, Mat Y, Mat L, Mat dY, Mat dL, Mat D, Mat S, Mat dQ, Mat dK, Mat dV, const bool* accumulate) {
+  const Mat gradients[] = {dQ, dK, dV};
+  for (int i = 0; i < 3; ++i)
+    if (gradients[i].data && !accumulate[i]) CpuBackend::fill(gradients[i], 0);
   Tiling t = all;
   for (int b = 0; b < t.batch; ++b) {
     t.keep = all.keep_of(b);

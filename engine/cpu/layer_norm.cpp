@@ -33,7 +33,8 @@ void CpuBackend::layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat
   }
 }
 
-void CpuBackend::layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) {
+void CpuBackend::layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias, bool accumulate) {
+  if (dx.data && !accumulate) CpuBackend::fill(dx, 0);
   for (int i = 0; i < x.rows; ++i) {
     const double m = mean_of(x, i), r = rstd(i, 0);  // the mean again, not stored: it would be rounded in float
     double mean_u = 0, mean_ux = 0;
@@ -59,7 +60,8 @@ void CpuBackend::rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) {
   }
 }
 
-void CpuBackend::rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain) {
+void CpuBackend::rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain, bool accumulate) {
+  if (dx.data && !accumulate) CpuBackend::fill(dx, 0);
   for (int i = 0; i < x.rows; ++i) {
     const double r = rrms(i, 0);
     double mean_ux = 0;

@@ -39,7 +39,8 @@ void CpuBackend::cross_entropy(Mat x, Ints targets, int ignore, double smoothing
   y(0, 0) = n ? Real(total / n) : 0;
 }
 
-void CpuBackend::cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx) {
+void CpuBackend::cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx, bool accumulate) {
+  if (!accumulate) CpuBackend::fill(dx, 0);
   const int n = counted(targets, ignore);
   for (int i = 0; i < dx.rows; ++i) {
     const int t = targets.data[i];

@@ -33,7 +33,8 @@ void CpuBackend::softmax_rows(Mat x, Mat y) {
   }
 }
 
-void CpuBackend::softmax_rows_backward(Mat y, Mat dy, Mat dx) {
+void CpuBackend::softmax_rows_backward(Mat y, Mat dy, Mat dx, bool accumulate) {
+  if (!accumulate) CpuBackend::fill(dx, 0);
   for (int i = 0; i < dx.rows; ++i) {
     double dot = 0;
     for (int j = 0; j < dx.cols; ++j) dot += double(y(i, j)) * dy(i, j);
@@ -83,7 +84,8 @@ void CpuBackend::log_softmax_rows(Mat x, Mat y) {
   }
 }
 
-void CpuBackend::log_softmax_rows_backward(Mat y, Mat dy, Mat dx) {
+void CpuBackend::log_softmax_rows_backward(Mat y, Mat dy, Mat dx, bool accumulate) {
+  if (!accumulate) CpuBackend::fill(dx, 0);
   for (int i = 0; i < dx.rows; ++i) {
     if (hidden_row(y, i)) continue;
     double sum = 0;

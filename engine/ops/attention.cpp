@@ -52,8 +52,7 @@ struct AttentionOp final : Op {
     if (dV.data) s.be.matmul(Product::TN, A, dY, dV, s.adds[2]);
     if (!dQ.data && !dK.data) return;
     s.be.matmul(Product::NT, dY, values, dA, false);
-    s.be.fill(dE, 0);
-    s.be.softmax_rows_backward(A, dA, dE);
+    s.be.softmax_rows_backward(A, dA, dE, false);
     s.be.scale(dE, factor, dE);
     if (dQ.data) s.be.matmul(Product::NN, dE, keys, dQ, s.adds[0]);
     if (dK.data) s.be.matmul(Product::TN, dE, Q, dK, s.adds[1]);

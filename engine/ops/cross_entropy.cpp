@@ -25,10 +25,11 @@ struct CrossEntropyOp final : Op {
     if (pass == Pass::forward) c.bytes += bytes_in(P);
     return c;
   }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.cross_entropy(s.x[0], targets, ignore, smoothing, P, s.y); }
   void backward(Step& s) override {
     Mat dy = s.dy, dx = s.dx[0];
-    s.be.cross_entropy_backward(P, targets, ignore, smoothing, dy, dx);
+    s.be.cross_entropy_backward(P, targets, ignore, smoothing, dy, dx, s.adds[0]);
   }
 };
 

@@ -64,6 +64,7 @@ struct FlashAttentionOp final : Op {
     return {attention_flops(s, pass, pairs(s), d, d_v, true), usual_bytes(s, pass) + (pass == Pass::forward ? 0 : bytes_in(Y_of(s.y)))};
   }
 
+  bool stores(int) const override { return true; }
   void forward(Step& s) override {
     Mat Q = s.x[0], K = s.x[1], V = s.x[2], Y = Y_of(s.y);
     s.be.flash_attention(Q, K, V, factor, tiling, S, state, Y, L(s.y), counts);
@@ -72,7 +73,7 @@ struct FlashAttentionOp final : Op {
   void backward(Step& s) override {
     Mat Q = s.x[0], K = s.x[1], V = s.x[2], Y = Y_of(s.y), dY = Y_of(s.dy), dL = tiling.with_L ? L_of(s.dy) : Mat{};
     Mat dQ = s.dx[0], dK = s.dx[1], dV = s.dx[2];
-    s.be.flash_attention_backward(Q, K, V, factor, tiling, Y, L(s.y), dY, dL, D, S, dQ, dK, dV);
+    s.be.flash_attention_backward(Q, K, V, factor, tiling, Y, L(s.y), dY, dL, D, S, dQ, dK, dV, s.adds);
   }
 };
 

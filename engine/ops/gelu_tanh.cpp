@@ -12,10 +12,11 @@ inline namespace GLASS_PRECISION {
 struct GeluTanhOp final : Op {
   const char* name() const override { return "gelu_tanh"; }
   Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 12, kCurve + 23); }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.map(Function::gelu_tanh, s.x[0], s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], y = s.y, dy = s.dy, dx = s.dx[0];
-    s.be.map_backward(Function::gelu_tanh, x, y, dy, dx);
+    s.be.map_backward(Function::gelu_tanh, x, y, dy, dx, s.adds[0]);
   }
 };
 

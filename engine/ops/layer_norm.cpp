@@ -23,10 +23,11 @@ struct LayerNormOp final : Op {
     const bool dx = s.dx[0].data, dgain = s.dx[1].data, dbias = s.dx[2].data;
     return {numbers_in(s.x[0]) * (2 + 9 * dx + 2 * dgain + dbias), usual_bytes(s, pass)};  // 2: x̂ again
   }
+  bool stores(int i) const override { return i == 0; }
   void forward(Step& s) override { s.be.layer_norm(s.x[0], s.x[1], s.x[2], eps, r, s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], gain = s.x[1], dy = s.dy, dx = s.dx[0], dgain = s.dx[1], dbias = s.dx[2];
-    s.be.layer_norm_backward(x, gain, r, dy, dx, dgain, dbias);
+    s.be.layer_norm_backward(x, gain, r, dy, dx, dgain, dbias, s.adds[0]);
   }
 };
 

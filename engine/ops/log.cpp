@@ -13,10 +13,11 @@ struct LogOp final : Op {
   const char* name() const override { return "log"; }
   const char* hazard() const override { return "ln of 0 is -inf, and of a negative number nan"; }
   Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve, 2); }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.map(Function::log, s.x[0], s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], y = s.y, dy = s.dy, dx = s.dx[0];
-    s.be.map_backward(Function::log, x, y, dy, dx);
+    s.be.map_backward(Function::log, x, y, dy, dx, s.adds[0]);
   }
 };
 

@@ -13,10 +13,11 @@ struct LogSoftmaxOp final : Op {
   const char* name() const override { return "log_softmax"; }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 4, kCurve + 3); }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.log_softmax_rows(s.x[0], s.y); }
   void backward(Step& s) override {
     Mat y = s.y, dy = s.dy, dx = s.dx[0];
-    s.be.log_softmax_rows_backward(y, dy, dx);
+    s.be.log_softmax_rows_backward(y, dy, dx, s.adds[0]);
   }
 };
 

@@ -22,10 +22,11 @@ struct RmsNormOp final : Op {
     const bool dx = s.dx[0].data, dgain = s.dx[1].data;
     return {numbers_in(s.x[0]) * (1 + 7 * dx + 2 * dgain), usual_bytes(s, pass)};  // 1: x̂ again
   }
+  bool stores(int i) const override { return i == 0; }
   void forward(Step& s) override { s.be.rms_norm(s.x[0], s.x[1], eps, r, s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], gain = s.x[1], dy = s.dy, dx = s.dx[0], dgain = s.dx[1];
-    s.be.rms_norm_backward(x, gain, r, dy, dx, dgain);
+    s.be.rms_norm_backward(x, gain, r, dy, dx, dgain, s.adds[0]);
   }
 };
 

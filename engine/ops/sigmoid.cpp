@@ -10,10 +10,11 @@ inline namespace GLASS_PRECISION {
 struct SigmoidOp final : Op {
   const char* name() const override { return "sigmoid"; }
   Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 2, kCurve + 6); }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.map(Function::sigmoid, s.x[0], s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], y = s.y, dy = s.dy, dx = s.dx[0];
-    s.be.map_backward(Function::sigmoid, x, y, dy, dx);
+    s.be.map_backward(Function::sigmoid, x, y, dy, dx, s.adds[0]);
   }
 };
 

@@ -11,10 +11,11 @@ struct SinOp final : Op {
   const char* name() const override { return "sin"; }
   const char* hazard() const override { return "the sine of an infinite number is nan"; }
   Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve, kCurve + 2); }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.map(Function::sin, s.x[0], s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], y = s.y, dy = s.dy, dx = s.dx[0];
-    s.be.map_backward(Function::sin, x, y, dy, dx);
+    s.be.map_backward(Function::sin, x, y, dy, dx, s.adds[0]);
   }
 };
 

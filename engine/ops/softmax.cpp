@@ -14,10 +14,11 @@ struct SoftmaxOp final : Op {
   const char* hazard() const override { return "a row of scores holds +inf or nan: infinity minus infinity is not a number"; }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 4, 4); }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.softmax_rows(s.x[0], s.y); }
   void backward(Step& s) override {
     Mat A = s.y, dA = s.dy, dE = s.dx[0];
-    s.be.softmax_rows_backward(A, dA, dE);
+    s.be.softmax_rows_backward(A, dA, dE, s.adds[0]);
   }
 };
 

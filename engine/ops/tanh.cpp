@@ -12,10 +12,11 @@ inline namespace GLASS_PRECISION {
 struct TanhOp final : Op {
   const char* name() const override { return "tanh"; }
   Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 3, kCurve + 5); }
+  bool stores(int) const override { return true; }
   void forward(Step& s) override { s.be.map(Function::tanh, s.x[0], s.y); }
   void backward(Step& s) override {
     Mat x = s.x[0], y = s.y, dy = s.dy, dx = s.dx[0];
-    s.be.map_backward(Function::tanh, x, y, dy, dx);
+    s.be.map_backward(Function::tanh, x, y, dy, dx, s.adds[0]);
   }
 };
 

@@ -36,7 +36,7 @@ struct SoftmaxForwardWork final : Rows {
 
 struct SoftmaxBackwardWork final : Rows {
   SoftmaxBackwardWork(int R, int C) : Rows(R, C) { cpu_backend().softmax_rows(x, y); }
-  void once() override { cpu_backend().softmax_rows_backward(y, dy, dx); }
+  void once() override { cpu_backend().softmax_rows_backward(y, dy, dx, false); }
 };
 
 struct LayerNormWork final : Rows {
@@ -46,7 +46,7 @@ struct LayerNormWork final : Rows {
       : Rows(R, C), both(with_backward), gain(numbers(1, C, 3)), bias(numbers(1, C, 4)), dgain(Shape{1, C}), dbias(Shape{1, C}), rstd(Shape{R, 1}) {}
   void once() override {
     cpu_backend().layer_norm(x, gain, bias, 1e-5, rstd, y);
-    if (both) cpu_backend().layer_norm_backward(x, gain, rstd, dy, dx, dgain, dbias);
+    if (both) cpu_backend().layer_norm_backward(x, gain, rstd, dy, dx, dgain, dbias, false);
   }
 };
 
@@ -54,7 +54,7 @@ struct GeluWork final : Rows {
   using Rows::Rows;
   void once() override {
     cpu_backend().map(Function::gelu_tanh, x, y);
-    cpu_backend().map_backward(Function::gelu_tanh, x, y, dy, dx);
+    cpu_backend().map_backward(Function::gelu_tanh, x, y, dy, dx, false);
   }
 };
 

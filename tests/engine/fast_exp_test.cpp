@@ -157,7 +157,7 @@ TEST_CASE("fast functions and their slopes keep the relative error, near 0 and f
       const std::vector<Real> y = mapped(*be, f, x);
       std::vector<Real> ones(x.size(), 1), dx(x.size(), 0);
       const auto row = [&](const std::vector<Real>& v) { return Mat{const_cast<Real*>(v.data()), 1, n, n}; };
-      be->map_backward(f, row(x), row(y), row(ones), row(dx));
+      be->map_backward(f, row(x), row(y), row(ones), row(dx), true);
       double worst = 0, worst_slope = 0;
       int at = 0, at_slope = 0;
       for (int i = 0; i < n; ++i) {
@@ -193,8 +193,8 @@ TEST_CASE("fast functions treat 0, infinity and NaN as the plain ones do") {
           dY(0, 0) = dy;
           be->map(f, X, y);
           plain_cpu().map(f, X, want_y);
-          be->map_backward(f, X, want_y, dY, dx);
-          plain_cpu().map_backward(f, X, want_y, dY, want);
+          be->map_backward(f, X, want_y, dY, dx, true);
+          plain_cpu().map_backward(f, X, want_y, dY, want, true);
           INFO("function " << int(f) << " of " << x << ", dy " << dy);
           CHECK(unlike(y, want_y, close) == "");
           CHECK(unlike(dx, want, close) == "");
@@ -218,13 +218,13 @@ TEST_CASE("fast functions on views of any width, for any number of threads") {
         const Matrix start = dx.all, around = y.all;
         Matrix want(x.mat.shape()), want_dx(dx.mat);
         plain_cpu().map(f, x.mat, want);
-        plain_cpu().map_backward(f, x.mat, want, dy.mat, want_dx);
+        plain_cpu().map_backward(f, x.mat, want, dy.mat, want_dx, true);
         Matrix first;
         for (int threads : {1, 2, 3}) {
           const Threads now(threads);
           plain_cpu().copy(start, dx.all);
           be->map(f, x.mat, y.mat);
-          be->map_backward(f, x.mat, y.mat, dy.mat, dx.mat);
+          be->map_backward(f, x.mat, y.mat, dy.mat, dx.mat, true);
           CHECK(unlike(y.mat, want, 20 * kUnit) == "");
           CHECK(unlike(dx.mat, want_dx, 20 * kUnit) == "");
           if (threads == 1) first = Matrix(dx.all.view());

@@ -62,9 +62,10 @@ struct Attention {
   void run(Backend& be, bool with_dL = true, unsigned wanted = 7) {
     const Real scale = Real(1.3 / std::sqrt(double(std::max(1, s.d))));
     const Mat dy_ = dY.view().block(0, 1, s.batch * s.n, s.heads * s.d_v);
+    const bool add[] = {true, true, true};
     be.flash_attention(Q, K, V, scale, tiling, S, state, Y, L, counts);
     be.flash_attention_backward(Q, K, V, scale, tiling, Y, L, dy_, with_dL ? dL.view() : Mat{}, D, S, wanted & 1 ? dQ : Mat{}, wanted & 2 ? dK : Mat{},
-                                wanted & 4 ? dV : Mat{});
+                                wanted & 4 ? dV : Mat{}, add);
   }
 };
 

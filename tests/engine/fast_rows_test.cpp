@@ -40,15 +40,15 @@ TEST_CASE("fast softmax, log-softmax and log-sum-exp are the plain ones, also fo
       plain_cpu().softmax_rows(x.mat, want);
       CHECK(unlike(y.mat, want, kClose) == "");
       for (int j = 0; j < cols; ++j) CHECK((y.mat(0, j) == 0 && (x.mat(1, j) != -kInf || y.mat(1, j) == 0)));  // exactly
-      be->softmax_rows_backward(want, dy.mat, dx.mat);
-      plain_cpu().softmax_rows_backward(want, dy.mat, want_dx);
+      be->softmax_rows_backward(want, dy.mat, dx.mat, true);
+      plain_cpu().softmax_rows_backward(want, dy.mat, want_dx, true);
       CHECK(unlike(dx.mat, want_dx, kClose) == "");
 
       be->log_softmax_rows(x.mat, y.mat);
       plain_cpu().log_softmax_rows(x.mat, want);
       CHECK(unlike(y.mat, want, kClose) == "");
-      be->log_softmax_rows_backward(want, dy.mat, dx.mat);
-      plain_cpu().log_softmax_rows_backward(want, dy.mat, want_dx);
+      be->log_softmax_rows_backward(want, dy.mat, dx.mat, true);
+      plain_cpu().log_softmax_rows_backward(want, dy.mat, want_dx, true);
       CHECK(unlike(dx.mat, want_dx, cols * kClose) == "");
 
       be->log_sum_exp(x.mat, l.mat);
@@ -91,8 +91,8 @@ TEST_CASE("fast cross-entropy is the plain one") {
           plain_cpu().cross_entropy(x.mat, t, -1, smoothing, want_P, want_y);
           CHECK(unlike(y, want_y, kClose) == "");
           CHECK(unlike(P.mat, want_P, kClose) == "");
-          be->cross_entropy_backward(want_P, t, -1, smoothing, dy, dx.mat);
-          plain_cpu().cross_entropy_backward(want_P, t, -1, smoothing, dy, want);
+          be->cross_entropy_backward(want_P, t, -1, smoothing, dy, dx.mat, true);
+          plain_cpu().cross_entropy_backward(want_P, t, -1, smoothing, dy, want, true);
           CHECK(unlike(dx.mat, want, kClose) == "");
         }
       }
@@ -100,7 +100,7 @@ TEST_CASE("fast cross-entropy is the plain one") {
     std::vector<int> none = {-1, -1};  // no row counts: no loss, no gradient
     Matrix x{{1, 2}, {3, 4}}, P(Shape{2, 2}), y{{5}}, dy{{1}}, dx(Shape{2, 2});
     be->cross_entropy(x, {none.data(), 2}, -1, 0, P, y);
-    be->cross_entropy_backward(P, {none.data(), 2}, -1, 0, dy, dx);
+    be->cross_entropy_backward(P, {none.data(), 2}, -1, 0, dy, dx, true);
     CHECK(y(0, 0) == 0);
     CHECK(all_zero(dx));
     std::vector<int> hidden = {0};
@@ -122,10 +122,10 @@ Norms norms_of(Backend& be, bool layer, Mat x, Mat gain, Mat bias, Mat dy, doubl
   Norms n = start;
   if (layer) {
     be.layer_norm(x, gain, bias, eps, n.r, n.y);
-    be.layer_norm_backward(x, gain, n.r, dy, n.dx, n.dgain, n.dbias);
+    be.layer_norm_backward(x, gain, n.r, dy, n.dx, n.dgain, n.dbias, true);
   } else {
     be.rms_norm(x, gain, eps, n.r, n.y);
-    be.rms_norm_backward(x, gain, n.r, dy, n.dx, n.dgain);
+    be.rms_norm_backward(x, gain, n.r, dy, n.dx, n.dgain, true);
   }
   return n;
 }
@@ -261,8 +261,8 @@ TEST_CASE("fast norms send a gradient only where one is wanted") {
     for (int which = 0; which < 8; ++which) {
       Matrix dx(Shape{rows, cols}), dgain(Shape{1, cols}), dbias(Shape{1, cols}), want_dx = dx, want_dgain = dgain, want_dbias = dbias;
       const auto wanted = [&](const Matrix& m, int bit) { return which & bit ? m.view() : Mat{nullptr, m.rows(), m.cols(), m.cols()}; };
-      be->layer_norm_backward(x.mat, gain, all.r, dy.mat, wanted(dx, 1), wanted(dgain, 2), wanted(dbias, 4));
-      plain_cpu().layer_norm_backward(x.mat, gain, all.r, dy.mat, wanted(want_dx, 1), wanted(want_dgain, 2), wanted(want_dbias, 4));
+      be->layer_norm_backward(x.mat, gain, all.r, dy.mat, wanted(dx, 1), wanted(dgain, 2), wanted(dbias, 4), true);
+      plain_cpu().layer_norm_backward(x.mat, gain, all.r, dy.mat, wanted(want_dx, 1), wanted(want_dgain, 2), wanted(want_dbias, 4), true);
       CHECK(unlike(dx, want_dx, 100 * kClose) == "");
       CHECK(unlike(dgain, want_dgain, 100 * kClose) == "");
       CHECK(unlike(dbias, want_dbias, 100 * kClose) == "");

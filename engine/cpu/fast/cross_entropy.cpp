@@ -54,17 +54,20 @@ void FastCpu::cross_entropy(Mat x, Ints targets, int ignore, double smoothing, M
   y.row(0)[0] = n ? Real(total / n) : 0;
 }
 
-void FastCpu::cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx) {
+void FastCpu::cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx, bool accumulate) {
   const double scale = dy.row(0)[0] / double(counted(targets, ignore)), other = smoothing / dx.cols, chosen = (1 - smoothing) + other;
   const vec s = splat(Real(scale)), q = splat(Real(other));
   share(dx.rows, 4.0 * dx.cols, [&](int first, int last) {
     for (int i = first; i < last; ++i) {
       const int t = targets.data[i], n = dx.cols;
-      if (t == ignore) continue;
       const Real* p = P.row(i);
       Real* out = dx.row(i);
-      const Real target = Real(out[t] + scale * (p[t] - chosen));
-      by_vector(0, n, [&](int j, int left) { store_to(out + j, load_to(out + j, left, 0) + s * (load_to(p + j, left, 0) - q), left); });
+      if (t == ignore) {
+        for (int j = 0; j < n && !accumulate; ++j) out[j] = 0;
+        continue;
+      }
+      const Real target = Real((accumulate ? out[t] : 0) + scale * (p[t] - chosen));
+      by_vector(0, n, [&](int j, int left) { store_to(out + j, start_of(out + j, left, accumulate) + s * (load_to(p + j, left, 0) - q), left); });
       out[t] = target;
     }
   });

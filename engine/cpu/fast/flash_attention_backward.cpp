@@ -20,6 +20,7 @@ namespace GLASS_VECTOR {
 namespace {
 struct Gradients {  // of one head; each may be without memory
   Mat dQ, dK, dV;
+  bool accumulate[3];
 };
 struct Packed {
   Real *q, *dy, *L, *D;         // of all queries
@@ -45,15 +46,15 @@ static void clear(Real* p, int n) {
   for (int i = 0; i < n; ++i) p[i] = 0;
 }
 
-// Rows first, first + 1, ... of x += the sums.
-static void add_rows(const Real* sums, int rows, int first, Mat x) {
+// Rows first, first + 1, ... of x += (or =) the sums.
+static void give_rows(const Real* sums, int rows, int first, Mat x, bool accumulate) {
   const int wide = whole(x.cols);
   for (int r = 0; r < rows; ++r, sums += wide) {
     Real* to = x.row(first + r);
     announce(x, first + r + kAhead);
     int c = 0;
-    for (; c + L <= x.cols; c += L) store(to + c, load(to + c) + load(sums + c));
-    for (; c < x.cols; ++c) to[c] += sums[c];
+    for (; c + L <= x.cols; c += L) store(to + c, accumulate ? load(to + c) + load(sums + c) : load(sums + c));
+    for (; c < x.cols; ++c) to[c] = accumulate ? to[c] + sums[c] : sums[c];
   }
 }
 
@@ -108,16 +109,16 @@ static void head_backward(const HeadTask& h, const Packed& at, const Gradients& 
       if (to.dK.data) add_over_queries(b, at.dE, q, wide, at.dK);
       if (to.dQ.data) add_over_keys(b, at.dE, at.k, wide, at.dQ + std::ptrdiff_t(i) * wide);
     }
-    if (to.dK.data) add_rows(at.dK, keys, j, to.dK);
-    if (to.dV.data) add_rows(at.dV, keys, j, to.dV);
+    if (to.dK.data) give_rows(at.dK, keys, j, to.dK, to.accumulate[1]);
+    if (to.dV.data) give_rows(at.dV, keys, j, to.dV, to.accumulate[2]);
   }
-  if (to.dQ.data) add_rows(at.dQ, n, 0, to.dQ);
+  if (to.dQ.data) give_rows(at.dQ, n, 0, to.dQ, to.accumulate[0]);
 }
 
-void FastCpu::flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling& t, Mat Y, Mat L_, Mat dY, Mat dL, Mat D, Mat S, Mat dQ, Mat dK, Mat dV) {
+void FastCpu::flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling& t, Mat Y, Mat L_, Mat dY, Mat dL, Mat D, Mat S, Mat dQ, Mat dK, Mat dV, const bool* accumulate) {
   const int n = Q.rows / t.batch, m = K.rows / t.batch, d = Q.cols / t.heads, d_v = V.cols / t.kv_heads, group = t.heads / t.kv_heads;
   if (t.tau > 0 || t.queries < least(n, 16) || t.keys < least(m, 16)) {
-    CpuBackend::flash_attention_backward(Q, K, V, scale, t, Y, L_, dY, dL, D, S, dQ, dK, dV);
+    CpuBackend::flash_attention_backward(Q, K, V, scale, t, Y, L_, dY, dL, D, S, dQ, dK, dV, accumulate);
     return;
   }
   share(t.batch * t.kv_heads, 2.0 * group * n * m * (3 * d + 2 * d_v), [&](int first, int last) {
@@ -127,11 +128,13 @@ void FastCpu::flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Ti
         const HeadTask head = head_task(Q, K, V, scale, t, b, h);
         const Mat y = part_of(Y, b, t.batch, h, t.heads), l = part_of(L_, b, t.batch, h, t.heads), dy = part_of(dY, b, t.batch, h, t.heads);
         const Mat dl = part_of(dL, b, t.batch, h, t.heads), D_h = part_of(D, b, t.batch, h, t.heads);
-        const Gradients to{part_of(dQ, b, t.batch, h, t.heads), part_of(dK, b, t.batch, g, t.kv_heads), part_of(dV, b, t.batch, g, t.kv_heads)};
+        const bool later = h % group != 0;  // another query head has stored dK and dV
+        const Gradients to{part_of(dQ, b, t.batch, h, t.heads), part_of(dK, b, t.batch, g, t.kv_heads), part_of(dV, b, t.batch, g, t.kv_heads),
+                           {accumulate[0], accumulate[1] || later, accumulate[2] || later}};
         Real* scratch = thread_scratch(Scratch::attention, head_scratch(n, d, d_v));
         if (head.hides() && !(all_finite(head.Q) && all_finite(head.K) && all_finite(head.V) && all_finite(dy))) {
           CpuBackend::flash_attention_backward(head.Q, head.K, head.V, scale, plain_tiling(head), y, l, dy, dl, D_h,
-                                               {scratch, kPlainTile, kPlainTile, kPlainTile}, to.dQ, to.dK, to.dV);
+                                               {scratch, kPlainTile, kPlainTile, kPlainTile}, to.dQ, to.dK, to.dV, to.accumulate);
           continue;
         }
         const Packed at = divide(scratch, n, d, d_v);

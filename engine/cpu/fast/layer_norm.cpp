@@ -104,6 +104,7 @@ void FastCpu::rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) {
 struct Row {
   const Real *x, *dy;
   Real* dx;  // or nullptr
+  bool accumulate;
   vec c, r, shift, mean_u, mean_ux;  // x̂ = (x - c) r + shift; the means times r
 };
 
@@ -152,7 +153,7 @@ static void add_rows(const Row* row, const Real* gain, Real* dgain, Real* dbias,
 #pragma GCC unroll 4
     for (int k = 0; k < m; ++k) {
       const vec xhat = (load_to(row[k].x + j, left, 0) - row[k].c) * row[k].r + row[k].shift, dy = load_to(row[k].dy + j, left, 0);
-      if (row[k].dx) store_to(row[k].dx + j, load_to(row[k].dx + j, left, 0) + (dy * g * row[k].r - row[k].mean_u - xhat * row[k].mean_ux), left);
+      if (row[k].dx) store_to(row[k].dx + j, start_of(row[k].dx + j, left, row[k].accumulate) + (dy * g * row[k].r - row[k].mean_u - xhat * row[k].mean_ux), left);
       dg += dy * xhat;
       db += dy;
     }
@@ -171,6 +172,7 @@ static void add_sums(Real* sums, int parts, int width, Mat to, int at) {
 
 struct Gradients {
   Mat x, gain, rstd, dy, dx;
+  bool accumulate;  // dx
 };
 
 // Rows i to i + rows - 1: all of them together, or if one is not for float, one by one in the plain loops.
@@ -184,6 +186,7 @@ static void rows_backward(FastCpu& cpu, const Gradients& g, int i, Real* dgain, 
     row[k].x = g.x.row(i + k);
     row[k].dy = g.dy.row(i + k);
     row[k].dx = g.dx.data ? g.dx.row(i + k) : nullptr;
+    row[k].accumulate = g.accumulate;
     r[k] = g.rstd.row(i + k)[0];
   }
   prepare<rows, centred>(row, g.gain.data, r, n, good);
@@ -194,8 +197,8 @@ static void rows_backward(FastCpu& cpu, const Gradients& g, int i, Real* dgain, 
   }
   for (int k = i; k < i + rows; ++k) {
     const Mat x = row_of(g.x, k), rstd = row_of(g.rstd, k), dy = row_of(g.dy, k), dx = row_of(g.dx, k);
-    if (centred) cpu.CpuBackend::layer_norm_backward(x, g.gain, rstd, dy, dx, {dgain, 1, n, n}, {dbias, 1, n, n});
-    else cpu.CpuBackend::rms_norm_backward(x, g.gain, rstd, dy, dx, {dgain, 1, n, n});
+    if (centred) cpu.CpuBackend::layer_norm_backward(x, g.gain, rstd, dy, dx, {dgain, 1, n, n}, {dbias, 1, n, n}, g.accumulate);
+    else cpu.CpuBackend::rms_norm_backward(x, g.gain, rstd, dy, dx, {dgain, 1, n, n}, g.accumulate);
   }
 }
 
@@ -216,14 +219,14 @@ static void norm_backward(FastCpu& cpu, const Gradients& g, Mat dgain, Mat dbias
   add_sums(sums, parts, width, dbias, width);
 }
 
-void FastCpu::layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) {
-  if (x.cols <= kShort) CpuBackend::layer_norm_backward(x, gain, rstd, dy, dx, dgain, dbias);
-  else norm_backward<true>(*this, {x, gain, rstd, dy, dx}, dgain, dbias);
+void FastCpu::layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias, bool accumulate) {
+  if (x.cols <= kShort) CpuBackend::layer_norm_backward(x, gain, rstd, dy, dx, dgain, dbias, accumulate);
+  else norm_backward<true>(*this, {x, gain, rstd, dy, dx, accumulate}, dgain, dbias);
 }
 
-void FastCpu::rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain) {
-  if (x.cols <= kShort) CpuBackend::rms_norm_backward(x, gain, rrms, dy, dx, dgain);
-  else norm_backward<false>(*this, {x, gain, rrms, dy, dx}, dgain, {});
+void FastCpu::rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain, bool accumulate) {
+  if (x.cols <= kShort) CpuBackend::rms_norm_backward(x, gain, rrms, dy, dx, dgain, accumulate);
+  else norm_backward<false>(*this, {x, gain, rrms, dy, dx, accumulate}, dgain, {});
 }
 
 }  // namespace GLASS_VECTOR

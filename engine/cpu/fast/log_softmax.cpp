@@ -50,10 +50,13 @@ void FastCpu::log_softmax_rows(Mat x, Mat y) {
   });
 }
 
-static void log_softmax_row_backward(const Real* y, const Real* dy, Real* dx, int n) {
+static void log_softmax_row_backward(const Real* y, const Real* dy, Real* dx, int n, bool accumulate) {
   bool hidden = true;
   for (int j = 0; j < n && hidden; ++j) hidden = y[j] == kNone;
-  if (hidden) return;
+  if (hidden) {
+    for (int j = 0; j < n && !accumulate; ++j) dx[j] = 0;
+    return;
+  }
   doubles sum{};
   for (int j0 = 0; j0 < n; j0 += kBlock) {
     vec s{};
@@ -63,13 +66,13 @@ static void log_softmax_row_backward(const Real* y, const Real* dy, Real* dx, in
   const vec total = splat(Real(joined(sum)));
   by_vector(0, n, [&](int j, int left) {
     const vec g = load_to(dy + j, left, 0) - exp_of(load_to(y + j, left, 0)) * total;
-    store_to(dx + j, load_to(dx + j, left, 0) + g, left);
+    store_to(dx + j, start_of(dx + j, left, accumulate) + g, left);
   });
 }
 
-void FastCpu::log_softmax_rows_backward(Mat y, Mat dy, Mat dx) {
+void FastCpu::log_softmax_rows_backward(Mat y, Mat dy, Mat dx, bool accumulate) {
   share(dx.rows, 16.0 * dx.cols, [&](int first, int last) {
-    for (int i = first; i < last; ++i) log_softmax_row_backward(y.row(i), dy.row(i), dx.row(i), dx.cols);
+    for (int i = first; i < last; ++i) log_softmax_row_backward(y.row(i), dy.row(i), dx.row(i), dx.cols, accumulate);
   });
 }
 

@@ -6,10 +6,10 @@ namespace glass {
 inline namespace GLASS_PRECISION {
 namespace GLASS_VECTOR {
 
-// y = f(x) and dx += dy ∘ f'(x), 0 where dy is 0. What is not here (log, sin, cos) is left to the plain loops, a share for each thread.
+// y = f(x) and dx += (or =) dy ∘ f'(x), 0 where dy is 0. What is not here (log, sin, cos) is left to the plain loops, a share for each thread.
 
 using Values = void (*)(const Real* x, Real* y, int n);
-using Slopes = void (*)(const Real* of, const Real* dy, Real* dx, int n);
+using Slopes = void (*)(const Real* of, const Real* dy, Real* dx, int n, bool accumulate);
 
 template <vec f(vec)>
 static void values(const Real* x, Real* y, int n) {
@@ -23,12 +23,13 @@ static inline vec moved(vec of, vec dy, vec dx) {
   return dy == 0 ? dx : dx + dy * slope(of);  // also where the slope is infinite
 }
 template <vec slope(vec)>
-static void slopes(const Real* of, const Real* dy, Real* dx, int n) {
+static void slopes(const Real* of, const Real* dy, Real* dx, int n, bool accumulate) {
   int j = 0;
-  for (; j + L <= n; j += L) store(dx + j, moved<slope>(load(of + j), load(dy + j), load(dx + j)));
+  for (; j + L <= n; j += L) store(dx + j, moved<slope>(load(of + j), load(dy + j), accumulate ? load(dx + j) : vec{}));
   if (j < n) {
     const int left = n - j;
-    store_some(dx + j, moved<slope>(load_some(of + j, left, 0), load_some(dy + j, left, 0), load_some(dx + j, left, 0)), left);
+    const vec before = accumulate ? load_some(dx + j, left, 0) : vec{};
+    store_some(dx + j, moved<slope>(load_some(of + j, left, 0), load_some(dy + j, left, 0), before), left);
   }
 }
 
@@ -88,11 +89,11 @@ void FastCpu::map(Function f, Mat x, Mat y) {
   });
 }
 
-void FastCpu::map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx) {
+void FastCpu::map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx, bool accumulate) {
   const SlopesOf s = slopes_of(f);
   share_pieces(dx, in_one(x) && in_one(y) && in_one(dy) && in_one(dx), work_of(f), [&](int i, int j, int n) {
-    if (s.run) s.run((s.y ? y : x).row(i) + j, dy.row(i) + j, dx.row(i) + j, n);
-    else CpuBackend::map_backward(f, piece(x, i, j, n), piece(y, i, j, n), piece(dy, i, j, n), piece(dx, i, j, n));
+    if (s.run) s.run((s.y ? y : x).row(i) + j, dy.row(i) + j, dx.row(i) + j, n, accumulate);
+    else CpuBackend::map_backward(f, piece(x, i, j, n), piece(y, i, j, n), piece(dy, i, j, n), piece(dx, i, j, n), accumulate);
   });
 }
 

@@ -12,6 +12,8 @@ constexpr Real kNone = -Real(INFINITY);
 
 // The numbers from p on, of which `left` are still in the row; beyond its end stands `other`.
 static inline vec load_to(const Real* p, int left, Real other) { return left >= L ? load(p) : load_some(p, left, other); }
+// What a gradient is added to: what stands there, or nothing yet.
+static inline vec start_of(const Real* p, int left, bool accumulate) { return accumulate ? load_to(p, left, 0) : vec{}; }
 static inline void store_to(Real* p, vec v, int left) {
   if (left >= L) store(p, v);
   else store_some(p, v, left);

@@ -17,19 +17,19 @@ void FastCpu::softmax_rows(Mat x, Mat y) {
 }
 
 // Where one weight is nearly 1, dy - y · dy cancels: the dot product is taken in double, and in two parts.
-static void softmax_row_backward(const Real* y, const Real* dy, Real* dx, int n) {
+static void softmax_row_backward(const Real* y, const Real* dy, Real* dx, int n, bool accumulate) {
   const double dot = dot_in_double(y, dy, n);
   const vec d = splat(Real(dot)), rest = splat(Real(dot - double(Real(dot))));
   by_vector(0, n, [&](int j, int left) {
     const vec g = load_to(y + j, left, 0) * (load_to(dy + j, left, 0) - d - rest);
-    store_to(dx + j, load_to(dx + j, left, 0) + g, left);
+    store_to(dx + j, start_of(dx + j, left, accumulate) + g, left);
   });
 }
 
-void FastCpu::softmax_rows_backward(Mat y, Mat dy, Mat dx) {
-  if (dx.cols <= kShort) return CpuBackend::softmax_rows_backward(y, dy, dx);
+void FastCpu::softmax_rows_backward(Mat y, Mat dy, Mat dx, bool accumulate) {
+  if (dx.cols <= kShort) return CpuBackend::softmax_rows_backward(y, dy, dx, accumulate);
   share(dx.rows, 6.0 * dx.cols, [&](int first, int last) {
-    for (int i = first; i < last; ++i) softmax_row_backward(y.row(i), dy.row(i), dx.row(i), dx.cols);
+    for (int i = first; i < last; ++i) softmax_row_backward(y.row(i), dy.row(i), dx.row(i), dx.cols, accumulate);
   });
 }
 
