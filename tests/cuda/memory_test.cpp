@@ -49,8 +49,7 @@ TEST_CASE("on the CPU, too, the host may not touch memory of the device") {
   Matrix there(Shape{2, 2}, &be);
   const pid_t child = fork();
   if (child == 0) {
-    std::signal(SIGABRT, SIG_DFL);
-    if (!freopen("/dev/null", "w", stderr)) _exit(3);
+    std::signal(SIGSEGV, SIG_DFL);  // not a report of Catch2
     volatile Real* p = there.view().data;
     _exit(p[0] == 0 ? 1 : 2);
   }
