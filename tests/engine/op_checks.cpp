@@ -281,26 +281,6 @@ TEST_CASE("every op of several operands refuses one from another tape") {
   }
 }
 
-TEST_CASE("every op gives the same on every backend as on the CPU") {
-  for (Backend* be : {cuda_backend()}) {
-    if (!be) continue;
-    for (const OpCase& c : op_cases()) {
-      DYNAMIC_SECTION(c.name) {
-        INFO("on " << be->name());
-        Trial cpu(c), device(c, Sizes().shapes(c), ~c.targets, *be);
-        CHECK(difference(HostView(*be, device.y.value()), cpu.y.value(), kRounding) == "");
-        if (c.constant) continue;
-        cpu.tape.backward(cpu.y, cpu.seed);
-        device.tape.backward(device.y, device.seed);
-        for (std::size_t i = 0; i < cpu.x.size(); ++i) {
-          if (!c.sends_to(i)) continue;
-          CHECK(difference(HostView(*be, device.x[i].grad()), cpu.x[i].grad(), kRounding) == "");
-        }
-      }
-    }
-  }
-}
-
 // ---- the catalogue
 
 TEST_CASE("every op of the catalogue has a row and a file, and every row an op") {
