@@ -164,11 +164,11 @@ class Page {
   Var root_;
   Matrix seed_;
   Profile profile_;
-  struct Told {
+  struct Explained {
     std::size_t asked;  // which --why
     std::string root, text;
   };
-  std::vector<Told> told_;
+  std::vector<Explained> explained_;
   std::vector<LayerGradient> swept_;     // for --health: the gradients right after backward()
   std::string pending_, csv_, section_;
   std::string part_;  // "Back " on the way back

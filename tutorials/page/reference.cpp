@@ -50,7 +50,7 @@ std::string Page::verdict_by_reference(Var v) {
       if (!ok) text = fmt::format("WRONG at {}: {} here, {} there", entry_text(r, c), to_text(double(here(r, c))), to_text(there));
     }
   }
-  verdicts_.push_back({"d" + name_of(v) + " = the CPU's in double", text, ok});
+  verdicts_.push_back({"d" + name_of(v) + " = the CPU's in double", text, ok, v.id});
   return text;
 }
 

@@ -55,12 +55,12 @@ void Page::explain(bool at_end) {
   for (std::size_t k = 0; k < options.why.size(); ++k) {
     const std::string& what = options.why[k];
     bool told = false;
-    for (const Told& t : told_) told |= t.asked == k;
+    for (const Explained& t : explained_) told |= t.asked == k;
     if (at_end && told) continue;
     try {
       if (what == "all" && !tape.nodes.empty()) {
         bool ok = true;
-        told_.push_back({k, glass::label(tape, root_.tape ? root_.id : 0), explain_all(ok)});
+        explained_.push_back({k, glass::label(tape, root_.tape ? root_.id : 0), explain_all(ok)});
         verdicts_.push_back({"why all", ok ? "ok" : "WRONG", ok});
         continue;
       }
@@ -71,7 +71,7 @@ void Page::explain(bool at_end) {
       teller.depth = options.depth;
       teller.top = options.top;
       const std::string text = teller.tell(entry);
-      told_.push_back({k, at_end ? "" : glass::label(tape, root_.id), text});
+      explained_.push_back({k, at_end ? "" : glass::label(tape, root_.id), text});
       verdicts_.push_back({"why " + what + ": every sum adds up", teller.ok ? "ok" : "WRONG", teller.ok});
     } catch (const Error& e) {
       if (!at_end) continue;  // the lesson may still record that line
@@ -83,9 +83,9 @@ void Page::explain(bool at_end) {
 
 std::string Page::explained() const {
   std::string text;
-  for (const Told& t : told_) {
+  for (const Explained& t : explained_) {
     std::size_t sweeps = 0;
-    for (const Told& other : told_) sweeps += other.asked == t.asked;
+    for (const Explained& other : explained_) sweeps += other.asked == t.asked;
     const std::string root = sweeps > 1 ? "In the sweep from " + t.root + ":\n" : "";
     text += "\n" + root + t.text;
   }
