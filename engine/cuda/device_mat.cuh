@@ -2,6 +2,8 @@
 // kernel.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstddef>
 
 #include "engine/mat.h"
