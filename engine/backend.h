@@ -244,7 +244,8 @@ class HostView {
   Matrix copy_;
   Mat view_;
 };
-Backend* cuda_backend();  // nullptr when not built or no device
+Backend* cuda_backend();     // nullptr when not built or no device
+const char* cuda_problem();  // why it is nullptr; "" if it is not
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

@@ -4,9 +4,14 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-Backend* cuda_backend() {
+const char* cuda_problem() {  // "no CUDA-capable device is detected", "CUDA driver version is insufficient ..."
   int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return nullptr;
+  const cudaError_t e = cudaGetDeviceCount(&devices);
+  return e != cudaSuccess ? cudaGetErrorString(e) : devices == 0 ? "there is no CUDA device" : "";
+}
+
+Backend* cuda_backend() {
+  if (*cuda_problem()) return nullptr;
   static CudaBackend* const be =
       new CudaBackend;  // never deleted: the driver may be gone before the last static object
   return be;

@@ -9,7 +9,13 @@ struct Launch {  // the shape of a launch: blocks, threads of a block, bytes of 
   dim3 grid, block;
   std::size_t shared_bytes = 0;
   cudaStream_t stream = nullptr;
+  const char* file = __builtin_FILE();  // where it is written, for errors
+  int line = __builtin_LINE();
 };
+
+// Throws CudaError "softmax.cu:93: CUDA: launch of 4 x 1 x 1 blocks of 2048 x 1 x 1 threads, 0 bytes of shared memory:
+// why".
+void launch_failed(const Launch&, cudaError_t);
 
 // launch({grid, block, bytes, stream}, kernel, arguments...). cudaLaunchKernelEx is an ordinary template: no <<<>>> is
 // needed.
@@ -17,14 +23,17 @@ template <class... P, class... A>
 void launch(const Launch& s, void (*kernel)(P...), A&&... arguments) {
   constexpr std::size_t kUnasked = 48 * 1024;  // more than this a kernel gets only on request
   if (s.shared_bytes > kUnasked) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(s.shared_bytes)));
+    const cudaError_t e =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(s.shared_bytes));
+    if (e != cudaSuccess) launch_failed(s, e);
   }
   cudaLaunchConfig_t config{};
   config.gridDim = s.grid;
   config.blockDim = s.block;
   config.dynamicSmemBytes = s.shared_bytes;
   config.stream = s.stream;
-  check(cudaLaunchKernelEx(&config, kernel, static_cast<P>(arguments)...));
+  const cudaError_t e = cudaLaunchKernelEx(&config, kernel, static_cast<P>(arguments)...);
+  if (e != cudaSuccess) launch_failed(s, e);
 }
 
 // The block's dynamic shared memory. It cannot be spelt the same way for both compilers: the only #ifdef of the
@@ -39,7 +48,7 @@ __device__ T* dynamic_shared() {
 #endif
 }
 
-constexpr int ceil_div(int a, int b) { return a / b + (a % b != 0); }
+__host__ __device__ constexpr int ceil_div(int a, int b) { return a / b + (a % b != 0); }
 
 constexpr unsigned kAllLanes = 0xffffffffu;
 

@@ -5,6 +5,7 @@ namespace glass {
 inline namespace GLASS_PRECISION {
 
 Backend* cuda_backend() { return nullptr; }
+const char* cuda_problem() { return "this program was built without CUDA"; }
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

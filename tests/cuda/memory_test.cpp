@@ -8,6 +8,7 @@
 #include "tests/catch.h"
 #include "tests/compare.h"
 
+using Catch::Matchers::ContainsSubstring;
 using namespace glass;
 
 TEST_CASE("what goes to the device comes back, through views of any ld") {
@@ -70,4 +71,12 @@ TEST_CASE("memory that the host sees, too, can be read where it lies") {
   Matrix copy(Shape{3, 2}, &be);
   be.copy(there, copy);
   CHECK(copy(0, 1) == -4);
+}
+
+TEST_CASE("a full device is told with the bytes that were asked for") {
+  CudaBackend be;
+  CHECK_THROWS_WITH(be.alloc(std::size_t(1) << 60),
+                    ContainsSubstring("out of memory") && ContainsSubstring("1152921504606846976 bytes"));
+  Matrix still(Shape{2, 2}, &be);  // and nothing is broken
+  be.fill(still, 2);
 }

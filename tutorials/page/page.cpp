@@ -21,7 +21,7 @@ static const char* const kSentence = "the cat sat on the mat";
 Page::Page(int argc, char** argv, const char* lesson) : rng(0), options(parse_options(argc, argv, lesson)) {
   rng = Rng(options.seed);
   if (on_device() && tape.be.name() != options.device) {
-    throw InputError("--device " + options.device + ": " + (std::string(lesson_info(lesson).name) + "_cuda is the program for it, and needs a CUDA device"));
+    throw InputError("--device " + options.device + ": " + cuda_problem());
   }
   tape.watch_nonfinite = tape.zero_first = true;
   std::string text = options.text.empty() ? kSentence : options.text;
