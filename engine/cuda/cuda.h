@@ -31,7 +31,7 @@ struct CudaBackend final : Backend {
   void div(Mat a, Mat b, Mat y) override;
   void scale(Mat x, Real s, Mat y) override;
   void map(Function f, Mat x, Mat y) override;
-  void map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx) override;
+  void map_backward(Function f, Mat x, Mat y, Mat dy, Mat dx, bool accumulate) override;
   void add_scaled(Real s, Mat x, Mat y) override;
   void add_product(Mat a, Mat b, Mat y) override;
   void div_backward_left(Mat dy, Mat b, Mat da) override;
@@ -95,26 +95,27 @@ struct CudaBackend final : Backend {
   void conv2d_causal_backward_x(Mat dY, Mat W, Mat dX) override;
   void conv2d_causal_backward_w(Mat X, Mat dY, Mat dW) override;
   void layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) override;
-  void layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) override;
+  void layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias, bool accumulate) override;
   void rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) override;
-  void rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain) override;
+  void rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain, bool accumulate) override;
   void cross_entropy(Mat x, Ints targets, int ignore, double smoothing, Mat P, Mat y) override;
-  void cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx) override;
+  void cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx,
+                              bool accumulate) override;
   void kl(Mat p, Mat log_q, Mat y) override;
   void kl_backward(Mat p, Mat dy, Mat dlog_q) override;
   void log_sum_exp(Mat x, Mat y) override;
   void log_sum_exp_backward(Mat x, Mat dy, Mat dx) override;
   void log_softmax_rows(Mat x, Mat y) override;
-  void log_softmax_rows_backward(Mat y, Mat dy, Mat dx) override;
+  void log_softmax_rows_backward(Mat y, Mat dy, Mat dx, bool accumulate) override;
   void softmax_rows(Mat x, Mat y) override;
-  void softmax_rows_backward(Mat y, Mat dy, Mat dx) override;
+  void softmax_rows_backward(Mat y, Mat dy, Mat dx, bool accumulate) override;
   void sparsemax_rows(Mat x, bool decide, Mat support, Mat y) override;
   void entmax15_rows(Mat x, bool decide, Mat support, Mat g) override;
   void weighted_mean_backward(Mat g, Mat dy, Mat dx) override;
   void flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat S, Mat state, Mat Y, Mat L,
                        Mat counts) override;
   void flash_attention_backward(Mat Q, Mat K, Mat V, Real scale, const Tiling&, Mat Y, Mat L, Mat dY, Mat dL, Mat D,
-                                Mat S, Mat dQ, Mat dK, Mat dV) override;
+                                Mat S, Mat dQ, Mat dK, Mat dV, const bool* accumulate) override;
   void select(Mat x, Keep keep, Real other, Mat y) override;
   void add_selected(Mat dy, Keep keep, Mat dx) override;
   void choose(Mat a, Mat b, Keep keep, Mat y) override;

@@ -11,7 +11,7 @@ void CudaBackend::mul(Mat, Mat, Mat) { throw CudaError("mul is not there yet"); 
 void CudaBackend::div(Mat, Mat, Mat) { throw CudaError("div is not there yet"); }
 void CudaBackend::scale(Mat, Real, Mat) { throw CudaError("scale is not there yet"); }
 void CudaBackend::map(Function, Mat, Mat) { throw CudaError("map is not there yet"); }
-void CudaBackend::map_backward(Function, Mat, Mat, Mat, Mat) { throw CudaError("map_backward is not there yet"); }
+void CudaBackend::map_backward(Function, Mat, Mat, Mat, Mat, bool) { throw CudaError("map_backward is not there yet"); }
 void CudaBackend::add_scaled(Real, Mat, Mat) { throw CudaError("add_scaled is not there yet"); }
 void CudaBackend::add_product(Mat, Mat, Mat) { throw CudaError("add_product is not there yet"); }
 void CudaBackend::div_backward_left(Mat, Mat, Mat) { throw CudaError("div_backward_left is not there yet"); }

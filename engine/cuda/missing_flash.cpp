@@ -30,7 +30,7 @@ void CudaBackend::flash_attention(Mat, Mat, Mat, Real, const Tiling&, Mat, Mat, 
   throw CudaError("flash_attention is not there yet");
 }
 void CudaBackend::flash_attention_backward(Mat, Mat, Mat, Real, const Tiling&, Mat, Mat, Mat, Mat, Mat, Mat, Mat, Mat,
-                                           Mat) {
+                                           Mat, const bool*) {
   throw CudaError("flash_attention_backward is not there yet");
 }
 

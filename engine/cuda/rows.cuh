@@ -21,6 +21,9 @@ __device__ inline float warp_larger(float v) {
   return v;
 }
 
+// to += v, or = v where there is nothing yet
+__device__ inline void give(float& to, float v, bool accumulate) { to = accumulate ? to + v : v; }
+
 // The maximum of a row, for every lane. -inf: the row is nothing but -inf, a query that may see no key.
 __device__ inline float row_maximum(const float* row, int cols) {
   float m = -INFINITY;

@@ -1,5 +1,5 @@
 //   u_ij  = dy_ij g_j
-//   dx_ij += r_i (u_ij - mean_k u_ik - x̂_ij mean_k u_ik x̂_ik)      dg_j += Σ_i dy_ij x̂_ij      db_j += Σ_i dy_ij
+//   dx_ij += (or =) r_i (u_ij - mean_k u_ik - x̂_ij mean_k u_ik x̂_ik)      dg_j += Σ_i dy_ij x̂_ij      db_j += Σ_i dy_ij
 //
 // dx goes along rows: a warp for each. dg and db go down columns, in two passes. First, each block adds up some rows of
 // 32 columns and writes its sum to scratch memory; then each column adds up the sums of its blocks, in their order. So
@@ -12,7 +12,8 @@ inline namespace GLASS_PRECISION {
 namespace {
 
 template <bool kCentred>  // layer norm: yes. rms_norm: no
-__global__ void rows_kernel(DeviceMat x, DeviceMat gain, DeviceMat rstd, DeviceMat dy, DeviceMat dx, double* means) {
+__global__ void rows_kernel(DeviceMat x, DeviceMat gain, DeviceMat rstd, DeviceMat dy, DeviceMat dx, double* means,
+                            bool accumulate) {
   const int i = row_of_warp();
   if (i >= x.rows) return;
   const double m = kCentred ? row_mean(x, i) : 0, r = rstd(i, 0);
@@ -28,7 +29,7 @@ __global__ void rows_kernel(DeviceMat x, DeviceMat gain, DeviceMat rstd, DeviceM
   mean_ux = warp_sum(mean_ux) / x.cols;
   for (int j = int(threadIdx.x); j < x.cols; j += 32) {
     const double u = double(dy(i, j)) * gain(0, j), xhat = (x(i, j) - m) * r;
-    dx(i, j) += float(r * (u - mean_u - xhat * mean_ux));
+    give(dx(i, j), float(r * (u - mean_u - xhat * mean_ux)), accumulate);
   }
 }
 
@@ -72,12 +73,13 @@ __global__ void columns_kernel(Partial p, int blocks, int cols, float* dgain, fl
 
 // Scratch memory: the mean of each row, and the partial sums.
 template <bool kCentred>
-void backward(Pool& pool, cudaStream_t stream, Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) {
+void backward(Pool& pool, cudaStream_t stream, Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias,
+              bool accumulate) {
   if (x.rows == 0 || x.cols == 0) return;
   const int blocks = ceil_div(x.rows, 4 * kRows) < 128 ? ceil_div(x.rows, 4 * kRows) : 128;
   const std::size_t sums = std::size_t(blocks) * x.cols;
   double* scratch = static_cast<double*>(pool.take((std::size_t(x.rows) + 2 * sums) * sizeof(double)));
-  launch(warp_per_row(x.rows, stream), rows_kernel<kCentred>, x, gain, rstd, dy, dx, scratch);
+  launch(warp_per_row(x.rows, stream), rows_kernel<kCentred>, x, gain, rstd, dy, dx, scratch, accumulate);
   if (dgain.data || dbias.data) {
     const Partial p{scratch + x.rows, scratch + x.rows + sums};
     const dim3 grid(unsigned(ceil_div(x.cols, kColumns)), unsigned(blocks));
@@ -90,12 +92,13 @@ void backward(Pool& pool, cudaStream_t stream, Mat x, Mat gain, Mat rstd, Mat dy
 
 }  // namespace
 
-void CudaBackend::layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) {
-  backward<true>(pool, stream, x, gain, rstd, dy, dx, dgain, dbias);
+void CudaBackend::layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias,
+                                      bool accumulate) {
+  backward<true>(pool, stream, x, gain, rstd, dy, dx, dgain, dbias, accumulate);
 }
 
-void CudaBackend::rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain) {
-  backward<false>(pool, stream, x, gain, rrms, dy, dx, dgain, Mat{});
+void CudaBackend::rms_norm_backward(Mat x, Mat gain, Mat rrms, Mat dy, Mat dx, Mat dgain, bool accumulate) {
+  backward<false>(pool, stream, x, gain, rrms, dy, dx, dgain, Mat{}, accumulate);
 }
 
 }  // namespace GLASS_PRECISION

@@ -42,15 +42,17 @@ __global__ void log_softmax_kernel(DeviceMat x, DeviceMat y) {
   for (int j = int(threadIdx.x); j < x.cols; j += 32) y(i, j) = float(x(i, j) - s.m - s.l);
 }
 
-// dx_ij += dy_ij - e^(y_ij) Σ_k dy_ik
-__global__ void log_softmax_backward_kernel(DeviceMat y, DeviceMat dy, DeviceMat dx) {
+// dx_ij += (or =) dy_ij - e^(y_ij) Σ_k dy_ik
+__global__ void log_softmax_backward_kernel(DeviceMat y, DeviceMat dy, DeviceMat dx, bool accumulate) {
   const int i = row_of_warp();
   if (i >= dx.rows) return;
-  if (row_maximum(y.row(i), y.cols) == -INFINITY) return;
+  const bool empty = row_maximum(y.row(i), y.cols) == -INFINITY;
   double sum = 0;
   for (int j = int(threadIdx.x); j < dx.cols; j += 32) sum += dy(i, j);
   sum = warp_sum(sum);
-  for (int j = int(threadIdx.x); j < dx.cols; j += 32) dx(i, j) += float(dy(i, j) - exp(double(y(i, j))) * sum);
+  for (int j = int(threadIdx.x); j < dx.cols; j += 32) {
+    give(dx(i, j), empty ? 0.0f : float(dy(i, j) - exp(double(y(i, j))) * sum), accumulate);
+  }
 }
 
 }  // namespace
@@ -70,9 +72,9 @@ void CudaBackend::log_softmax_rows(Mat x, Mat y) {
   launch(warp_per_row(x.rows, stream), log_softmax_kernel, x, y);
 }
 
-void CudaBackend::log_softmax_rows_backward(Mat y, Mat dy, Mat dx) {
+void CudaBackend::log_softmax_rows_backward(Mat y, Mat dy, Mat dx, bool accumulate) {
   if (dx.rows == 0 || dx.cols == 0) return;
-  launch(warp_per_row(dx.rows, stream), log_softmax_backward_kernel, y, dy, dx);
+  launch(warp_per_row(dx.rows, stream), log_softmax_backward_kernel, y, dy, dx, accumulate);
 }
 
 }  // namespace GLASS_PRECISION

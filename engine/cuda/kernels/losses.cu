@@ -51,14 +51,14 @@ __global__ void mean_kernel(const double* losses, const int* targets, int n, int
   if (count) *count = counted;
 }
 
-// dx_ij += dy (P_ij - q_j) / count
+// dx_ij += (or =) dy (P_ij - q_j) / count
 __global__ void cross_entropy_backward_kernel(DeviceMat P, const int* targets, int ignore, double smoothing,
-                                              const float* dy, const int* count, DeviceMat dx) {
+                                              const float* dy, const int* count, DeviceMat dx, bool accumulate) {
   const int i = row_of_warp();
-  if (i >= dx.rows || targets[i] == ignore) return;
+  if (i >= dx.rows) return;
   for (int j = int(threadIdx.x); j < dx.cols; j += 32) {
     const double q = (1 - smoothing) * (j == targets[i]) + smoothing / dx.cols;
-    dx(i, j) += float(*dy * (P(i, j) - q) / *count);
+    give(dx(i, j), targets[i] == ignore ? 0.0f : float(*dy * (P(i, j) - q) / *count), accumulate);
   }
 }
 
@@ -91,12 +91,13 @@ void CudaBackend::cross_entropy(Mat x, Ints targets, int ignore, double smoothin
   pool.give(losses);  // what is launched later on this stream may have it
 }
 
-void CudaBackend::cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx) {
+void CudaBackend::cross_entropy_backward(Mat P, Ints targets, int ignore, double smoothing, Mat dy, Mat dx,
+                                         bool accumulate) {
   if (dx.rows == 0 || dx.cols == 0) return;
   int* count = static_cast<int*>(pool.take(sizeof(int)));
   launch({dim3(1), dim3(kThreads), 0, stream}, mean_kernel, nullptr, targets.data, dx.rows, ignore, nullptr, count);
   launch(warp_per_row(dx.rows, stream), cross_entropy_backward_kernel, P, targets.data, ignore, smoothing, dy.data,
-         count, dx);
+         count, dx, accumulate);
   pool.give(count);
 }
 

@@ -91,7 +91,7 @@ __device__ void store(const Result& y, int i, int j, const float* sum) {  // 4 n
 }
 
 template <bool kAlongKOfA, bool kAlongKOfB, int BM, int BN, int WM, int WN>
-__global__ void __launch_bounds__(BM * BN / (WM * WN) * 32) product_kernel(Operand A, Operand B, Result y) {
+__global__ void __launch_bounds__(BM* BN / (WM * WN) * 32) product_kernel(Operand A, Operand B, Result y) {
   constexpr int kSquaresDown = WM / 16, kSquaresRight = WN / 32;
   alignas(16) __shared__ float a[2][BK][BM + kPad], b[2][BK][BN + kPad];
   const int t = threadIdx.x, warp = t / 32, lane = t % 32;

@@ -20,14 +20,14 @@ __global__ void softmax_kernel(DeviceMat x, DeviceMat y) {
   for (int j = int(threadIdx.x); j < x.cols; j += 32) yi[j] = m == -INFINITY ? 0.0f : float(expf(xi[j] - m) / sum);
 }
 
-// dx_ij += y_ij (dy_ij - Σ_k y_ik dy_ik)
-__global__ void softmax_backward_kernel(DeviceMat y, DeviceMat dy, DeviceMat dx) {
+// dx_ij += (or =) y_ij (dy_ij - Σ_k y_ik dy_ik)
+__global__ void softmax_backward_kernel(DeviceMat y, DeviceMat dy, DeviceMat dx, bool accumulate) {
   const int i = row_of_warp();
   if (i >= dx.rows) return;
   double dot = 0;
   for (int j = int(threadIdx.x); j < dx.cols; j += 32) dot += double(y(i, j)) * dy(i, j);
   dot = warp_sum(dot);
-  for (int j = int(threadIdx.x); j < dx.cols; j += 32) dx(i, j) += float(y(i, j) * (dy(i, j) - dot));
+  for (int j = int(threadIdx.x); j < dx.cols; j += 32) give(dx(i, j), float(y(i, j) * (dy(i, j) - dot)), accumulate);
 }
 
 }  // namespace
@@ -37,9 +37,9 @@ void CudaBackend::softmax_rows(Mat x, Mat y) {
   launch(warp_per_row(y.rows, stream), softmax_kernel, x, y);
 }
 
-void CudaBackend::softmax_rows_backward(Mat y, Mat dy, Mat dx) {
+void CudaBackend::softmax_rows_backward(Mat y, Mat dy, Mat dx, bool accumulate) {
   if (dx.rows == 0 || dx.cols == 0) return;
-  launch(warp_per_row(dx.rows, stream), softmax_backward_kernel, y, dy, dx);
+  launch(warp_per_row(dx.rows, stream), softmax_backward_kernel, y, dy, dx, accumulate);
 }
 
 }  // namespace GLASS_PRECISION
