@@ -107,6 +107,7 @@ class Page {
  private:
   friend struct Speller;
   friend struct PageTeller;
+  friend class Walk;
   struct Axes {
     Labels rows, cols;
   };
@@ -130,6 +131,7 @@ class Page {
   bool on_device() const { return options.device != "cpu"; }
   void spell_by_name();  // a line that the lesson named but did not show
   void asked_spelling(std::initializer_list<Var>, bool gradient);
+  void walk();                                     // --step; step.cpp
   void explain(bool at_end);                       // --why: what the tape can tell now; why.cpp
   std::string explain_all(bool& ok);
   std::string explained() const;
@@ -173,7 +175,7 @@ class Page {
   std::string pending_, csv_, section_;
   std::string part_;  // "Back " on the way back
   int steps_ = 0, headings_ = 0;
-  bool begun_ = false, spelled_ = false, random_ = false;
+  bool begun_ = false, walked_ = false, spelled_ = false, random_ = false;
 };
 
 int fail(const char* lesson, const std::exception&);
