@@ -118,6 +118,22 @@ if [ -x "$lesson" ]; then  # not where only double is built
 fi
 lesson=$lessons/09_self_attention
 
+accepts "--heat of a value and a gradient" "-█-▓-▒-░ 0 +░+▒+▓+█" --heat A,dE
+grep -q ' the     ▓▓░░      ▁▁█▃▁▁  0.6997 sat' out && ok || bad "--heat shades a row"
+accepts "--heat all" "W_q" --heat all --ascii
+LC_ALL=C grep -q '[^ -~]' out && bad "--heat --ascii prints other characters" || ok
+run --heat A --color always; grep -q $'\x1b\[48;5;69m' out && ok || bad "--heat in colour"
+run --heat dZ; [ $status -eq 2 ] && grep -q -- "--heat dZ: this lesson has no matrix" err && ok || bad "--heat nothing"
+for picture in svg dot; do
+  accepts "--$picture FILE" "wrote tape.$picture" --$picture tape.$picture
+  run --$picture -; [ $status -eq 0 ] && ! grep -q 'checks ok' out && grep -qE '^</svg>$|^digraph' out && ok || bad "--$picture - is the picture alone"
+  grep -qF 'self_attention.cpp:' tape.$picture && grep -qF '%9 softmax  A' tape.$picture && ok || bad "--$picture names the lines"
+  refuses "--$picture into no folder" "none/tape.$picture: cannot be written: No such file" --$picture none/tape.$picture
+  refuses "--$picture into a folder" "$scratch: it is a folder" --$picture "$scratch"
+  refuses "--$picture beside --json" "standard output holds one of them" --$picture - --json
+  run --$picture tape.$picture --text '</svg><script>alert(1)</script> "]; a'; grep -qF '<script>' tape.$picture && bad "--$picture: hostile words" || ok
+  ls ./*.part* >/dev/null 2>&1 && bad "--$picture leaves a part of a file" || ok
+done
 refuses "misspelled option" "did you mean --tokens" --tokns 3
 refuses "O01 a negative count" "--tokens" --tokens -1
 refuses "O01 a negative count" "--dim" --dim=-1

@@ -29,8 +29,8 @@ TEST_CASE("the same in ASCII") {
         "     t c\n"
         "     h a o\n"
         "     e t n\n"
-        " the **:://  @_   0.75 the\n"
-        " cat ..--++  _-@  0.60 on\n"
+        " the ##:://  @_   0.75 the\n"
+        " cat ..--++  _=@  0.60 on\n"
         "   0 ..::--==++**##%%@@ 1   // hidden\n");
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("scores are centred on 0 and carry their sign; -inf is hatched, +inf i
 
 TEST_CASE("in colour blue is positive and orange negative, with the sign in the cell") {
   const std::string text = heat_map(E, {1, 80, true, false});
-  CHECK(text.find(" the \x1b[48;5;69m\x1b[38;5;16m  \x1b[0m\x1b[48;5;166m\x1b[38;5;16m- \x1b[0m") != std::string::npos);
+  CHECK(text.find(" the \x1b[48;5;75m\x1b[38;5;16m  \x1b[0m\x1b[48;5;166m\x1b[38;5;16m- \x1b[0m") != std::string::npos);
   CHECK(text.find("!!╱╱") != std::string::npos);
 }
 

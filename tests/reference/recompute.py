@@ -46,16 +46,19 @@ def gap(got, want):  # as the lessons measure: |got - want| / (1 + max |want|); 
 def loss(doc, stored, nudged, value):  # of the whole tape: the seed against the root
     values = list(stored)
     for i, line in enumerate(doc["tape"]):
-        again = value if i == nudged else compute(line, values) if line["op"] not in LEAVES else None
+        fixed = line["op"] in LEAVES or line["op"] == "detach"  # which is a constant on the way back
+        again = value if i == nudged else None if fixed else compute(line, values)
         values[i] = stored[i] if again is None else again
     root = doc["tape"][doc["root"]]
     return float((matrix(root["gradient"], root["shape"]) * values[doc["root"]]).sum())
 
 
 def check_gradients(doc, stored):
-    unknown = [l["line"] for l in doc["tape"] if l["op"] not in LEAVES and compute(l, stored) is None and l["wants_gradient"]]
-    if doc["root"] is None or unknown:
-        return f"gradients not checked: {'no backward' if doc['root'] is None else 'line %%%d is taken as given' % unknown[0]}"
+    if doc["root"] is None:
+        return "no gradients"
+    unknown = [l["line"] for l in doc["tape"][:doc["root"] + 1] if l["wants_gradient"] and (l["changed"] or (l["op"] not in LEAVES and compute(l, stored) is None))]
+    if unknown:
+        return f"gradients not checked, line %{unknown[0]} is taken as given"
     n = 0
     for line in doc["tape"]:
         if line["op"] not in LEAVES or line["gradient"] is None or line["line"] > doc["root"] or line["line"] == doc["root"]:
@@ -78,17 +81,19 @@ def check(doc):
     values, given, n = [], {}, 0
     for line in doc["tape"]:
         want = matrix(line["value"], line["shape"])
-        got = compute(line, values) if line["op"] not in LEAVES else None
+        stale = any(doc["tape"][i]["changed"] for i in line["from"])  # its operands are not what it was computed from
+        got = compute(line, values) if line["op"] not in LEAVES and not stale else None
         values.append(want)
-        if got is None:
-            given[line["op"]] = given.get(line["op"], 0) + (line["op"] not in LEAVES)
-        elif gap(got, want) > tolerance:
+        if got is None and line["op"] not in LEAVES:
+            what = line["op"] + (" (its operand was changed later)" if stale else "")
+            given[what] = given.get(what, 0) + 1
+        elif got is not None and gap(got, want) > tolerance:
             at = np.unravel_index(np.argmax(np.nan_to_num(np.abs(got - want), nan=np.inf)), want.shape)
             sys.exit(f"%{line['line']} {line['op']} \"{line['name']}\" at {line['source']['file']}:{line['source']['line']} is the first that differs: "
                      f"[{at[0]},{at[1]}] is {want[at]:.17g}, but {got[at]:.17g} here")
         else:
-            n += 1
-    return f"{n} lines agree" + "".join(f", {k} of {op} taken as given" for op, k in given.items() if k), values
+            n += got is not None
+    return f"{n} lines agree" + "".join(f", {k} of {op} taken as given" for op, k in given.items()), values
 
 
 for path in [a for a in sys.argv[1:] if not a.startswith("--")]:

@@ -43,6 +43,12 @@ void Page::save_pictures() {
 
 std::vector<bool> hidden_weights(const Tape&, Var);  // figures.cpp
 
+static bool holds_weights(const Node& n) {  // rows that sum to 1, or to 0; those that a fused line kept are a field
+  for (const char* op : {"softmax", "sparsemax", "entmax15", "sparse_weights"})
+    if (std::string(op) == n.op) return true;
+  return std::string("field") == n.op && n.name[0] == 'A';
+}
+
 bool Page::heat_of_line(const std::string& name, bool gradient) {
   int id = int(tape.nodes.size()) - 1;
   while (id >= 0 && name_of(tape.var(id)) != name) --id;  // the last line of that name, as tape.find
@@ -50,9 +56,9 @@ bool Page::heat_of_line(const std::string& name, bool gradient) {
   const Node& n = tape.nodes[std::size_t(id)];
   const HostView values(tape.be, gradient ? n.grad : n.value);
   const Block b = block(tape.var(id), "", values);
-  const std::string op = n.op, full = (gradient ? "d" : "") + name;
+  const std::string full = (gradient ? "d" : "") + name;
   put("\n" + heat_map({fmt::format(" {}  %{}  {}", full, id, to_text(n.value.rows, n.value.cols)), values, b.rows, b.cols,
-                       hidden_weights(tape, tape.var(id)), !gradient && (op == "softmax" || op == "sparsemax" || op == "entmax15")}, style()));
+                       gradient ? std::vector<bool>{} : hidden_weights(tape, tape.var(id)), !gradient && holds_weights(n)}, style()));
   return true;
 }
 

@@ -16,7 +16,6 @@ static constexpr int kSweeps = 12;
 static std::vector<int> operands(const Tape& tape, int id) {
   const Node& n = tape.nodes[std::size_t(id)];
   std::vector<int> in(n.in, n.in + n.n_in);
-  if (n.view_of >= 0 && in.empty()) in.push_back(n.view_of);
   std::sort(in.begin(), in.end());
   in.erase(std::unique(in.begin(), in.end()), in.end());
   return in;

@@ -24,8 +24,9 @@ std::string tape_dot(const Tape& tape, const std::string& title) {
   }
   for (std::size_t id = 0; id < tape.nodes.size(); ++id) {
     const Node& n = tape.nodes[id];
-    for (int i = 0; i < n.n_in; ++i) out += "  n" + std::to_string(n.in[i]) + " -> n" + std::to_string(id) + ";\n";
-    if (n.view_of >= 0 && n.n_in == 0) out += "  n" + std::to_string(n.view_of) + " -> n" + std::to_string(id) + " [style=dashed];\n";
+    for (int i = 0; i < n.n_in; ++i) {
+      out += "  n" + std::to_string(n.in[i]) + " -> n" + std::to_string(id) + (n.view_of >= 0 ? " [style=dashed]" : "") + ";\n";
+    }
   }
   return out + "}\n";
 }

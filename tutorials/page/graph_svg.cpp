@@ -7,7 +7,7 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-static constexpr double kBox = 150, kTall = 54, kGap = 14, kStep = 92, kMargin = 24, kTop = 40;
+static constexpr double kBox = 168, kTall = 54, kGap = 14, kStep = 92, kMargin = 24, kTop = 40;
 
 static const char* const kStyle = R"(<style>
   text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: #1f2328; text-anchor: middle }
@@ -54,7 +54,11 @@ static std::string path_of(const Edge& e, const Drawing& d) {
 }
 
 static std::string cut(const std::string& text) {  // what fits into a box; the whole is in its <title>
-  return clip(text, 22, false);
+  return clip(text, 24, false);
+}
+
+static std::string end_of(const std::string& source) {  // the number of the line matters more than the beginning of the name
+  return source.size() <= 27 ? source : "…" + source.substr(source.size() - 26);
 }
 
 std::string tape_svg(const Tape& tape, const std::string& title, const std::string& about) {
@@ -75,7 +79,7 @@ std::string tape_svg(const Tape& tape, const std::string& title, const std::stri
                        escaped(t.shape), escaped(to_text(tape.nodes[id].where)), t.kind, read[id] ? "" : " root", x - kBox / 2, y, kBox, kTall);
     out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text><text class=\"small\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x, y + 17, escaped(cut(t.head)), x,
                        y + 32, escaped(t.shape));
-    out += fmt::format("<text class=\"small\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text></g>\n", x, y + 46, escaped(cut(t.source)));
+    out += fmt::format("<text class=\"small\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text></g>\n", x, y + 46, escaped(end_of(t.source)));
   }
   return out + "</svg>\n";
 }

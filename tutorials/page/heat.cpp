@@ -130,7 +130,7 @@ std::string heat_map(const HeatMap& m, const Style& style) {
   for (const auto& row : p.x)
     for (const double x : row) top = std::isfinite(x) ? std::max(top, std::fabs(x)) : top;
   if (m.weights) top = 1;
-  std::string out = m.title + (p.by > 1 ? fmt::format("   each cell the mean of {} x {} entries", p.by, p.by) : "") + "\n";
+  std::string out = m.title + "\n" + (p.by > 1 ? fmt::format("   each cell the mean of {} x {} entries\n", p.by, p.by) : "");
   out += upright(m, p, indent, style);
   bool any_hidden = false;
   for (std::size_t r = 0; r < p.x.size(); ++r) {

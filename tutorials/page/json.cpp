@@ -65,6 +65,7 @@ std::string Page::json_line(int id) const {
   out.add("shape", to_json(std::vector<int>{n.value.rows, n.value.cols}));
   out.add("view", n.view_of < 0 ? "null" : view.done());
   out.add("parameter", to_json(n.param != nullptr));
+  out.add("changed", to_json(n.changed || (n.param && n.param->version != n.version)));
   out.add("details", details_of(tape, n));
   out.add("rows", to_json(axes.rows));
   out.add("columns", to_json(axes.cols));
@@ -96,6 +97,13 @@ static std::string step_of(const Told& told) {
   return out.done();
 }
 
+// Where the sweep began that left the gradients: the last line that it reached.
+static std::string root_of(const Tape& tape) {
+  for (std::size_t id = tape.nodes.size(); id-- > 0;)
+    if (tape.nodes[id].reached && tape.nodes[id].grad.data) return to_json(int(id));
+  return "null";
+}
+
 std::string Page::json() const {
   JsonObject doc;
   const LessonInfo& info = lesson_info(options.lesson.c_str());
@@ -111,8 +119,7 @@ std::string Page::json() const {
   doc.add("precision", sizeof(Real) == 8 ? "\"f64\"" : "\"f32\"");
   doc.add("backend", to_json(std::string(tape.be.name())));
   doc.add("words", to_json(words_));
-  const bool swept = root_.tape == &tape && root_.id < int(tape.nodes.size());
-  doc.add("root", swept ? to_json(root_.id) : "null");
+  doc.add("root", root_of(tape));
   bool ok = true;
   JsonArray checks, steps, lines;
   for (const Verdict& v : verdicts_) {
