@@ -8,6 +8,7 @@
 //
 // Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1. The readable twin, five lines of the tape, is
 // attention_steps in layers/attention/attention.h: it is the definition, this must agree with it.
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 #include <limits>
@@ -15,7 +16,7 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct AttentionOp final : Op {
+struct AttentionOp final : Op, Detailed {
   Real factor;
   bool masked;
   Keep keep;     // n x m, if masked
@@ -25,6 +26,7 @@ struct AttentionOp final : Op {
   AttentionOp(Real f, bool m, Keep k, Mat a, Mat k_seen, Mat v_seen, Mat da, Mat de)
       : factor(f), masked(m), keep(k), A(a), K(k_seen), V(v_seen), dA(da), dE(de) {}
   const char* name() const override { return "attention"; }
+  void details(Details& d) const override { d.add("factor", factor), d.add("keep", keep); }  // no rows: every pair
   const char* hazard() const override { return "a score is too large for the number type, or an operand is not finite"; }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override {  // every pair, hidden or not

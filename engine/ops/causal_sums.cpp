@@ -11,15 +11,17 @@
 // last w. Katharopoulos et al. 2020, "Transformers are RNNs", section 3.3.1: no S_t is stored, backward sums again.
 #include <algorithm>
 
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct CausalSumsOp final : Op {
+struct CausalSumsOp final : Op, Detailed {
   int lag;
   explicit CausalSumsOp(int l) : lag(l) {}
   const char* name() const override { return "causal_sums"; }
+  void details(Details& d) const override { d.add("lag", lag); }
   const char* hazard() const override { return "a sum of products is too large for the number type, or holds 0 times infinity"; }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override {  // a state of D (d_v + 1): each key added to it once, each query with it once

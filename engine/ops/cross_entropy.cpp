@@ -6,18 +6,20 @@
 //
 // A row whose target is `ignore` does not count; if none counts, y = 0 and dx = 0. Softmax and logarithm together:
 // no logarithm of 0, and the gradient is a plain difference. (Smoothing: Szegedy et al. 2016, section 7.)
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct CrossEntropyOp final : Op {
+struct CrossEntropyOp final : Op, Detailed {
   Ints targets;
   int ignore;
   double smoothing;
   Mat P;  // softmax(x)
   CrossEntropyOp(Ints t, int i, double e, Mat p) : targets(t), ignore(i), smoothing(e), P(p) {}
   const char* name() const override { return "cross_entropy"; }
+  void details(Details& d) const override { d.add("targets", targets); d.add("ignore", ignore); d.add("smoothing", smoothing); }
   const char* hazard() const override { return "the logit of a target is -inf: its class is impossible"; }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override {  // back: P instead of x, which is as large

@@ -7,15 +7,17 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct DepthwiseConv1dOp final : Op {
+struct DepthwiseConv1dOp final : Op, Detailed {
   int left;
   explicit DepthwiseConv1dOp(int l) : left(l) {}
   const char* name() const override { return "depthwise_conv1d"; }
+  void details(Details& d) const override { d.add("left", left); }
   const char* hazard() const override { return "a sum of products is too large for the number type, or holds 0 times infinity"; }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override {  // only where the window is inside

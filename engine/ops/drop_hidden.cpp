@@ -3,15 +3,17 @@
 //   y_j = x_j if some keep_ij, else 0         dx_j = dy_j if some keep_ij, else 0
 //
 // A key that is hidden from every query (padding) is left out by selection: 0 · inf and 0 · NaN never happen.
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct DropHiddenOp final : Op {
+struct DropHiddenOp final : Op, Detailed {
   Keep keep;
   explicit DropHiddenOp(Keep k) : keep(k) {}
   const char* name() const override { return "drop_hidden"; }
+  void details(Details& d) const override { d.add("keep", keep); }
   Cost cost(const Step& s, Pass pass) const override {
     Cost c = per_entry(s, pass, 0, 1, false);
     c.bytes += double(keep.rows) * keep.cols;

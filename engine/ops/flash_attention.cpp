@@ -21,12 +21,13 @@
 // and Gimelshein 2018. The readable twin is OnlineSoftmax in layers/attention/flash.h.
 #include <algorithm>
 
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct FlashAttentionOp final : Op {
+struct FlashAttentionOp final : Op, Detailed {
   Real factor;
   Tiling tiling;
   Mat L_kept;    // unless it is the last columns of y
@@ -35,6 +36,11 @@ struct FlashAttentionOp final : Op {
   Mat counts;
   FlashAttentionOp(Real f, Tiling t, Mat l, Mat d, Mat s, Mat ml, Mat c) : factor(f), tiling(t), L_kept(l), D(d), S(s), state(ml), counts(c) {}
   const char* name() const override { return "flash_attention"; }
+  void details(Details& d) const override {
+    d.add("factor", factor);
+    d.add("causal", tiling.causal), d.add("keep", tiling.keep), d.add("masks", tiling.masks), d.add("with_L", tiling.with_L);
+    d.add("batch", tiling.batch), d.add("heads", tiling.heads), d.add("kv_heads", tiling.kv_heads);
+  }
   const char* hazard() const override { return "a score is too large for the number type, or an operand is not finite"; }
   bool mixes_entries() const override { return true; }
   bool means_minus_inf() const override { return tiling.with_L; }  // L of a query that sees nothing

@@ -3,15 +3,17 @@
 //   Y_k = X at place_k                        dX at place_k += dY_k        k counts the entries of Y row by row
 //
 // An entry that is taken twice gets both gradients. The way back is scatter_entries.
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct GatherEntriesOp final : Op {
+struct GatherEntriesOp final : Op, Detailed {
   Ints places;
   explicit GatherEntriesOp(Ints p) : places(p) {}
   const char* name() const override { return "gather_entries"; }
+  void details(Details& d) const override { d.add("places", places); }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override {  // the entries that are touched
     const double index = places.n * double(sizeof(int));

@@ -3,15 +3,17 @@
 //   Y_i = table_(ids_i)                       dtable_(ids_i) += dY_i
 //
 // The same as onehot(ids) · table, without the zeros. An index that comes twice gets both gradients.
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct GatherRowsOp final : Op {
+struct GatherRowsOp final : Op, Detailed {
   Ints ids;
   explicit GatherRowsOp(Ints i) : ids(i) {}
   const char* name() const override { return "gather_rows"; }
+  void details(Details& d) const override { d.add("ids", ids); }
   Cost cost(const Step& s, Pass pass) const override {  // the rows that are touched, not the table
     const double index = ids.n * double(sizeof(int));
     return pass == Pass::forward ? Cost{0, 2 * bytes_in(s.y) + index} : Cost{numbers_in(s.dy), 3 * bytes_in(s.dy) + index};

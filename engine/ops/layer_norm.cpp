@@ -7,16 +7,18 @@
 //
 // Ba et al. 2016, "Layer Normalization". The variance divides by C, and eps stands inside the root.
 // The readable twin in small steps: layer_norm_steps in layers/layer_norm.h.
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct LayerNormOp final : Op {
+struct LayerNormOp final : Op, Detailed {
   double eps;
   Mat r;  // R x 1
   LayerNormOp(double e, Mat rstd) : eps(e), r(rstd) {}
   const char* name() const override { return "layer_norm"; }
+  void details(Details& d) const override { d.add("eps", eps); }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override {
     if (pass == Pass::forward) return per_entry(s, pass, 8, 0);

@@ -6,16 +6,18 @@
 //   u = dy ∘ gain             dx = r (u - x̂ mean(u ∘ x̂))      dgain = Σ_i dy ∘ x̂
 //
 // Zhang and Sennrich 2019, "Root Mean Square Layer Normalization": layer norm without the mean and without a bias.
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct RmsNormOp final : Op {
+struct RmsNormOp final : Op, Detailed {
   double eps;
   Mat r;  // R x 1
   RmsNormOp(double e, Mat rrms) : eps(e), r(rrms) {}
   const char* name() const override { return "rms_norm"; }
+  void details(Details& d) const override { d.add("eps", eps); }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override {
     if (pass == Pass::forward) return per_entry(s, pass, 4, 0);

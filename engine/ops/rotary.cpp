@@ -9,6 +9,7 @@
 //
 // A turn keeps lengths and angles, so its transpose, which backward needs, is the turn by -θ. Nothing is kept.
 // Su et al. 2021, "RoFormer", section 3.2.2. The readable twin is rotary_steps in layers/positional/rotary.h.
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 #include <cmath>
@@ -16,10 +17,14 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct RotaryOp final : Op {
+struct RotaryOp final : Op, Detailed {
   Rotary how;
   explicit RotaryOp(const Rotary& h) : how(h) {}
   const char* name() const override { return "rotary"; }
+  void details(Details& d) const override {
+    d.add("half", how.pairs == Rotary::Pairs::half), d.add("first", how.first), d.add("base", how.base), d.add("dims", how.dims);
+    d.add("spacing", how.spacing), d.add("batch", how.batch), d.add("heads", how.heads);
+  }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override { return per_entry(s, pass, kCurve + 3, kCurve + 4, false); }
   void forward(Step& s) override { s.be.rotate(s.x[0], how, s.y); }

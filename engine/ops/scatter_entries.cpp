@@ -3,16 +3,18 @@
 //   Y at place_k += X_k                       dX_k = dY at place_k         k counts the entries of X row by row
 //
 // Y starts at 0. Entries with the same place add up. The way back is gather_entries.
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct ScatterEntriesOp final : Op {
+struct ScatterEntriesOp final : Op, Detailed {
   Ints places;
   Mat taken;  // scratch for backward
   ScatterEntriesOp(Ints p, Mat t) : places(p), taken(t) {}
   const char* name() const override { return "scatter_entries"; }
+  void details(Details& d) const override { d.add("places", places); }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override {
     const double index = places.n * double(sizeof(int));

@@ -3,15 +3,17 @@
 //   y_ij = keep_ij ? a_ij : b_ij              da = keep ? dy : 0      db = keep ? 0 : dy
 //
 // The side that is not taken may overflow or divide by zero: it is never multiplied by anything.
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct SelectOp final : Op {
+struct SelectOp final : Op, Detailed {
   Keep keep;
   explicit SelectOp(Keep k) : keep(k) {}
   const char* name() const override { return "select"; }
+  void details(Details& d) const override { d.add("keep", keep); }
   Cost cost(const Step& s, Pass pass) const override {
     Cost c = per_entry(s, pass, 1, 1, false);
     c.bytes += double(keep.rows) * keep.cols;

@@ -9,18 +9,20 @@
 //
 // The same as attention under a mask, for the price of the pairs: 2 (d + d_v) operations forward for each, twice that
 // on the way back, and three numbers of memory. Child et al. 2019, "Generating Long Sequences with Sparse Transformers".
+#include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct SparseAttentionOp final : Op {
+struct SparseAttentionOp final : Op, Detailed {
   Real factor;
   PairList allowed;
   Mat A;       // one weight for each pair
   Mat dA, dE;  // scratch for backward
   SparseAttentionOp(Real f, PairList p, Mat a, Mat da, Mat de) : factor(f), allowed(p), A(a), dA(da), dE(de) {}
   const char* name() const override { return "sparse_attention"; }
+  void details(Details& d) const override { d.add("factor", factor), d.add("starts", allowed.starts), d.add("keys", allowed.keys); }
   const char* hazard() const override { return "a score is too large for the number type, or an operand is not finite"; }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override {

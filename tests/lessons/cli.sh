@@ -118,6 +118,22 @@ if [ -x "$lesson" ]; then  # not where only double is built
 fi
 lesson=$lessons/09_self_attention
 
+accepts "--heat of a value and a gradient" "-█-▓-▒-░ 0 +░+▒+▓+█" --heat A,dE
+grep -q ' the     ▓▓░░      ▁▁█▃▁▁  0.6997 sat' out && ok || bad "--heat shades a row"
+accepts "--heat all" "W_q" --heat all --ascii
+LC_ALL=C grep -q '[^ -~]' out && bad "--heat --ascii prints other characters" || ok
+run --heat A --color always; grep -q $'\x1b\[48;5;69m' out && ok || bad "--heat in colour"
+run --heat dZ; [ $status -eq 2 ] && grep -q -- "--heat dZ: this lesson has no matrix" err && ok || bad "--heat nothing"
+for picture in svg dot; do
+  accepts "--$picture FILE" "wrote tape.$picture" --$picture tape.$picture
+  run --$picture -; [ $status -eq 0 ] && ! grep -q 'checks ok' out && grep -qE '^</svg>$|^digraph' out && ok || bad "--$picture - is the picture alone"
+  grep -qF 'self_attention.cpp:' tape.$picture && grep -qF '%9 softmax  A' tape.$picture && ok || bad "--$picture names the lines"
+  refuses "--$picture into no folder" "none/tape.$picture: cannot be written: No such file" --$picture none/tape.$picture
+  refuses "--$picture into a folder" "$scratch: it is a folder" --$picture "$scratch"
+  refuses "--$picture beside --json" "standard output holds one of them" --$picture - --json
+  run --$picture tape.$picture --text '</svg><script>alert(1)</script> "]; a'; grep -qF '<script>' tape.$picture && bad "--$picture: hostile words" || ok
+  ls ./*.part* >/dev/null 2>&1 && bad "--$picture leaves a part of a file" || ok
+done
 refuses "misspelled option" "did you mean --tokens" --tokns 3
 refuses "O01 a negative count" "--tokens" --tokens -1
 refuses "O01 a negative count" "--dim" --dim=-1
@@ -223,14 +239,14 @@ if [ $status -eq 0 ]; then
     python3 - <<'PY' && ok || bad "--json"
 import json
 doc = json.load(open("out"))
-assert doc["schema"] == 1 and doc["ok"] and doc["lesson"] == "09" and doc["words"][1] == "cat"
+assert doc["schema"] == 2 and doc["ok"] and doc["lesson"] == "09" and doc["words"][1] == "cat"
 lines = {line["name"]: line for line in doc["tape"]}
 assert lines["Y"]["shape"] == [6, 3] and len(lines["Y"]["gradient"]) == 6
-assert abs(sum(lines["A"]["value"][0]) - 1) < 1e-12 and lines["E"]["source"].startswith("tutorials/09")
+assert abs(sum(lines["A"]["value"][0]) - 1) < 1e-12 and lines["E"]["source"]["file"] == "tutorials/09_self_attention.cpp"
 PY
   fi
 else
-  grep -q "nlohmann-json" err && ok || bad "--json without the library"
+  bad "--json"
 fi
 for l in 02_tape 04_linear 05_softmax; do "$lessons/$l" -v >out 2>err && ok || bad "$l -v"; done
 

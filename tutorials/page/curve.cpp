@@ -23,6 +23,7 @@ static double column(const std::vector<double>& values, int c) {
 
 void Page::curve(const std::string& title, const std::vector<Series>& all, bool rough) {
   begin();
+  for (const Series& s : all) told().curves.push_back({title, s.name, s.values});
   const char* const marks = "*o+x";
   double top = 0;
   std::size_t longest = 0;

@@ -44,7 +44,7 @@ Block Page::block(Var v, const std::string& title, Mat values) const {
 }
 
 // A weight that is 0 because its score was hidden is drawn apart from one that is only small.
-static std::vector<bool> hidden_weights(const Tape& tape, Var v) {
+std::vector<bool> hidden_weights(const Tape& tape, Var v) {
   const Node& n = tape.node(v);
   if (std::string(n.op) != "softmax") return {};
   const HostView E(tape.be, tape.nodes[std::size_t(n.in[0])].value);
@@ -61,6 +61,7 @@ void Page::show(std::initializer_list<Var> vars, const Labels& rows, const Label
     const Node& n = tape.node(v);
     if (!rows.empty() || !cols.empty()) axes_[v.id] = {rows, cols};
     const std::string name = name_of(v);
+    told().lines.push_back(v.id);
     csv_wanted(name, n.value);
     if (!shown(name)) continue;
     blocks.push_back(block(v, fmt::format(" {}  %{}  {}", name, v.id, to_text(n.value.rows, n.value.cols)), n.value));
@@ -75,6 +76,7 @@ void Page::show_row_sums(Var A, const Labels& rows, const Labels& cols) {
   axes_[A.id] = {rows, cols};
   const Node& n = tape.node(A);
   const std::string name = name_of(A);
+  told().lines.push_back(A.id);
   csv_wanted(name, n.value);
   if (shown(name)) {
     Block b = block(A, fmt::format(" {}  %{}  {}", name, A.id, to_text(n.value.rows, n.value.cols)), n.value);
@@ -102,7 +104,7 @@ std::string Page::verdict_of_gradient(Var v) {
   if (!gap.ok()) {
     text = fmt::format("WRONG at {}: {} taped, {} by differences", entry_text(gap.row, gap.col), to_text(gap.taped), to_text(gap.numeric));
   }
-  verdicts_.push_back({"d" + name + " = central differences", text, gap.ok()});
+  verdicts_.push_back({"d" + name + " = central differences", text, gap.ok(), v.id});
   return text;
 }
 
@@ -111,6 +113,7 @@ void Page::show_gradient(std::initializer_list<Var> vars) {
   for (Var v : vars) {
     const Node& n = tape.node(v);
     const std::string name = "d" + name_of(v), verdict = verdict_of_gradient(v);
+    told().gradients.push_back(v.id);
     csv_wanted(name, v.grad());
     if (!shown(name)) continue;
     blocks.push_back(block(v, fmt::format(" {}  {}", name, to_text(n.value.rows, n.value.cols)), v.grad()));

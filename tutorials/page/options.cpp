@@ -27,6 +27,8 @@ const LessonInfo& lesson_info(const char* number) {
   throw std::logic_error(std::string("lesson ") + number + " is not in tutorials/lessons.json");
 }
 
+const char* program_version() { return GLASS_VERSION; }
+
 const LessonInfo* lesson_after(const char* number) {
   const bool on_path = lesson_info(number).core;  // an elective leads to the next of all
   for (int i = 0; i < n_lessons; ++i)
@@ -141,6 +143,9 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_option("--spell", spell, "write out the arithmetic behind one entry of --at NAME")->type_name("I,J")->group(more);
   app.add_flag("--json", o.json, "everything as one JSON document, full precision")->group(more);
   app.add_option("--csv", o.csv, "one matrix as CSV, full precision: Q, dQ, ...")->type_name("NAME")->group(more);
+  app.add_option("--heat", o.heat, "at the end: these matrices and curves in shades, for example A,dE; all: every one that is shown")->type_name("NAMES")->delimiter(',')->group(more);
+  app.add_option("--svg", o.svg, "the tape as a picture; - is standard output")->type_name("FILE")->group(more);
+  app.add_option("--dot", o.dot, "the tape as text for Graphviz; - is standard output")->type_name("FILE")->group(more);
   app.add_option("--threads", thread_count, "how many threads the fast kernels may use (default: GLASS_THREADS, else the number of cores)")->type_name("N")->group(more);
   app.add_flag("--health", o.health, "at the end: gradient by layer, entropy by head, saturated rows, largest score")->group(more);
   app.add_flag("--profile", o.profile, "at the end: time, FLOPs and bytes of each op and line, beside the machine's limits")->group(more);
@@ -159,6 +164,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     if (!(o.temperature >= 0 && o.temperature <= 1000)) throw CLI::ValidationError("--temperature", "it must be from 0 to 1000");
     if (!o.text.empty() && !o.file.empty()) throw CLI::ValidationError("--text and --file", "give one of the two");
     if (o.forms.size() == 1) throw CLI::ValidationError("diff", "one form is given, \"" + o.forms[0] + "\"; it takes two");
+    if (o.json + !o.csv.empty() + (o.svg == "-") + (o.dot == "-") > 1) throw CLI::ValidationError("--json, --csv, --svg - and --dot -", "standard output holds one of them");
     if (o.quiet && o.verbose) throw CLI::ValidationError("-q and -v", "give one of the two");
     set_threads(parse_threads(thread_count.c_str(), "--threads"));
     threads();  // reads GLASS_THREADS: a mistake in it is reported now
@@ -180,7 +186,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     std::exit(0);
   }
   if (version) {
-    write_out(std::string("glassgrad ") + GLASS_VERSION + ", lesson " + lesson + ", CPU, " + __VERSION__ + "\n");
+    write_out(std::string("glassgrad ") + program_version() + ", lesson " + lesson + ", CPU, " + __VERSION__ + "\n");
     std::exit(0);
   }
   o.seed = std::uint64_t(seed);

@@ -26,6 +26,8 @@ struct Options {
   int spell_row = -1, spell_col = -1;    // -1: not asked for
   bool json = false;
   std::string csv;                       // NAME; empty: not asked for
+  std::string svg, dot;                  // a file for the picture of the tape; "-" is standard output
+  std::vector<std::string> heat;         // NAMES to shade at the end; {"all"}: what the steps showed
   bool health = false;                   // a report about attention and gradients at the end
   bool profile = false;                  // where the time goes, at the end
   bool quiet = false, verbose = false;
@@ -50,6 +52,7 @@ struct LessonInfo {
 extern const LessonInfo lessons[];  // made from tutorials/lessons.json
 extern const int n_lessons;
 const LessonInfo& lesson_info(const char* number);
+const char* program_version();
 const LessonInfo* lesson_after(const char* number);  // of the core path, or after an elective of all; nullptr at the end
 
 // Parses, and leaves the program itself: exit code 0 after --help or --version, 2 after a mistake (one line on

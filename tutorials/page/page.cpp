@@ -9,6 +9,7 @@
 
 #include "engine/hooks.h"
 #include "engine/io/csv.h"
+#include "engine/io/save.h"
 #include "engine/io/text.h"
 #include "tutorials/page/terminal.h"
 
@@ -35,6 +36,8 @@ Page::Page(int argc, char** argv, const char* lesson) : rng(0), options(parse_op
     }
     words_.resize(std::size_t(options.tokens));
   }
+  for (const std::string& path : {options.svg, options.dot})
+    if (!path.empty() && path != "-") require_writable(path);  // said before the work, not after it
   for (const auto& [name, file] : options.set) {
     given_.emplace(name, read_csv(file));
     used_[name] = false;
@@ -143,6 +146,7 @@ void Page::step(const char* name, const std::string& formula, const std::string&
   section_ = name;
   ++steps_;
   const std::string title = fmt::format("{}{}. {}:", part_, ++headings_, name);
+  told_.push_back({part_.substr(0, part_.size() - !part_.empty()), name, formula, note, headings_, {}, {}, {}, {}});
   put(spelled(fmt::format("\n{}  {}\n", painted(title, "1"), painted(formula, "36"))));
   if (!note.empty()) say("   " + note);
 }
@@ -157,6 +161,7 @@ void Page::part(const std::string& name, const std::string& text) {
 void Page::show_matrix(const char* name, Mat m, const Labels& rows, const Labels& cols) {
   begin();
   csv_wanted(name, m);
+  told().matrices.push_back({name, Matrix(m), rows, cols});
   if (!shown(name)) return;
   Block b;
   b.title = fmt::format(" {}  {}", name, to_text(m.rows, m.cols));
@@ -186,7 +191,7 @@ std::string Page::measured(double x) const { return to_text(x); }
 std::string Page::counted(long n) const { return std::to_string(n); }
 
 void Page::put(const std::string& text) {
-  if (!options.quiet && !options.json && options.csv.empty()) pending_ += text;
+  if (!options.quiet && !only_document()) pending_ += text;
 }
 
 void Page::flush() {
@@ -260,13 +265,12 @@ int Page::done() {
   if (steps_) glass_step(section_.c_str(), steps_);
   refuse_unknown(true);
   if (options.spell_row >= 0 && !spelled_) spell_by_name();
-  if (options.json) {
-    pending_ = json();
-  } else if (!options.csv.empty()) {
-    if (csv_.empty()) throw InputError("--csv " + options.csv + ": this lesson shows no matrix of that name");
-    pending_ = csv_;
+  save_pictures();
+  if (only_document()) {
+    pending_ = document();
   } else {
     const LessonInfo* next = lesson_after(options.lesson.c_str());
+    heat();
     if (options.health) health();
     if (options.profile && !options.quiet) profile();
     if (options.verbose) pending_ += "\nThe whole tape:\n" + tape_table(tape, style());

@@ -25,11 +25,10 @@
 #include "engine/profile.h"
 #include "engine/tape.h"
 #include "tutorials/page/options.h"
+#include "tutorials/page/told.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
-
-using Labels = std::vector<std::string>;
 
 class Page {
  public:
@@ -113,6 +112,7 @@ class Page {
   struct Verdict {
     std::string claim, text;
     bool ok;
+    int line = -1;  // of the tape, if it is about a gradient
   };
   std::string name_of(Var) const;             // "Q", or "%4" for a line without a name
   bool shown(const std::string& name) const;  // --only, and the --at of --spell
@@ -134,7 +134,18 @@ class Page {
   void put(const std::string&);  // to the screen, unless -q, --json or --csv
   void flush();
   Style style() const;
-  std::string json() const;      // json.cpp, or json_none.cpp
+  std::string json() const;      // json.cpp
+  std::string json_line(int id) const;
+  Told& told();
+  bool only_document() const;    // standard output is one of --json, --csv, --svg -, --dot -; documents.cpp
+  std::string document();
+  void save_pictures();          // --svg FILE, --dot FILE
+  std::string svg() const;
+  std::string picture_title() const;
+  void heat();                   // --heat
+  bool heat_of_line(const std::string& name, bool gradient);
+  bool heat_of_told(const std::string& name);
+  Labels told_names();
 
   Labels words_;
   std::string cut_note_;
@@ -142,6 +153,7 @@ class Page {
   std::map<std::string, bool> used_;     // --set names: was there such a matrix?
   std::map<int, Axes> axes_;             // labels of tape lines
   std::vector<Verdict> verdicts_;
+  std::vector<Told> told_;
   Var root_;
   Matrix seed_;
   Profile profile_;
