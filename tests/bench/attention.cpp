@@ -1,6 +1,5 @@
 // Causal attention through the tape, forward and backward; and one op on 1 x 1 values, where there is next to no arithmetic.
 #include "engine/ops.h"
-#include "engine/rng.h"
 #include "layers/attention/flash.h"
 #include "layers/attention/multi_head.h"
 #include "tests/bench/ours.h"
@@ -8,14 +7,6 @@
 using namespace glass;
 
 namespace bench {
-
-static Matrix numbers(int rows, int cols, unsigned seed) {
-  Rng rng(seed);
-  Matrix m(Shape{rows, cols});
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < cols; ++j) m(i, j) = Real(rng.normal());
-  return m;
-}
 
 // Q, K, V, Y: (B T) x (H D)
 struct AttentionWork final : Work {

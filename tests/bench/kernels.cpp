@@ -15,7 +15,7 @@ struct MatmulWork final : ProductWork {
   }
 };
 
-static Matrix numbers(int rows, int cols, unsigned seed) {
+Matrix numbers(int rows, int cols, unsigned seed) {
   Rng rng(seed);
   Matrix m(Shape{rows, cols});
   for (int i = 0; i < rows; ++i)

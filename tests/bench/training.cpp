@@ -24,11 +24,8 @@ struct EncoderWork final : Work {
   Matrix X, dY;
   Tape tape;
   EncoderWork(int C, int heads, int hidden, int B, int T)
-      : batch(B), block(store, "", settings(C, heads, hidden, Activation::gelu), rng), X(Shape{B * T, C}), dY(Shape{B * T, C}) {
+      : batch(B), block(store, "", settings(C, heads, hidden, Activation::gelu), rng), X(numbers(B * T, C, 1)), dY(numbers(B * T, C, 2)) {
     block.attention.variant = &flash;
-    for (Matrix* m : {&X, &dY})
-      for (int i = 0; i < m->rows(); ++i)
-        for (int j = 0; j < C; ++j) (*m)(i, j) = Real(rng.normal());
   }
   void once() override {
     tape.rewind();

@@ -1,17 +1,7 @@
 // The fast kernels against the plain ones, for every width of vectors that this processor has, on views and odd sizes.
-#include "engine/cpu/fast.h"
-
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <vector>
 
-#include "engine/backend.h"
-#include "engine/cpu/cpu.h"
-#include "engine/cpu/threads.h"
-#include "engine/rng.h"
-#include "tests/catch.h"
-#include "tests/compare.h"
+#include "tests/engine/fast_kernels.h"
 
 using namespace glass;
 
@@ -27,13 +17,6 @@ std::vector<Kernels> all_kernels() {
   for (int bytes : {16, 32, 64})
     if (Backend* be = fast_cpu(bytes)) all.push_back({bytes, be});
   return all;
-}
-
-Matrix random_matrix(int rows, int cols, Rng& rng) {
-  Matrix m(Shape{rows, cols});
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < cols; ++j) m(i, j) = Real(rng.normal());
-  return m;
 }
 
 double gap(Mat a, Mat b) {
@@ -57,11 +40,11 @@ TEST_CASE("fast products are the plain products") {
           for (Product p : {Product::NN, Product::NT, Product::TN})
             for (bool accumulate : {false, true}) {
               INFO(k.bytes << " bytes, " << m << " x " << inner << " x " << n << ", product " << int(p) << ", accumulate " << accumulate);
-              const Matrix a = p == Product::TN ? random_matrix(inner, m + 3, rng) : random_matrix(m, inner + 3, rng);
-              const Matrix b = p == Product::NT ? random_matrix(n, inner + 2, rng) : random_matrix(inner, n + 2, rng);
+              const Matrix a = p == Product::TN ? normals(inner, m + 3, rng) : normals(m, inner + 3, rng);
+              const Matrix b = p == Product::NT ? normals(n, inner + 2, rng) : normals(inner, n + 2, rng);
               const Mat A = p == Product::TN ? a.view().block(0, 2, inner, m) : a.view().block(0, 1, m, inner);
               const Mat B = p == Product::NT ? b.view().block(0, 1, n, inner) : b.view().block(0, 2, inner, n);
-              Matrix got = random_matrix(m, n + 1, rng), want = got;
+              Matrix got = normals(m, n + 1, rng), want = got;
               if (!accumulate)
                 for (int i = 0; i < m; ++i)
                   for (int j = 0; j < n; ++j) got(i, j) = Real(NAN);  // what stood there before does no harm
@@ -86,7 +69,7 @@ TEST_CASE("a fast product may start from a row") {
     for (int n : {1, 5, 16, 63, 64, 200})
       for (int inner : {0, 3, 600}) {
         INFO(k.bytes << " bytes, " << n << " columns, inner " << inner);
-        const Matrix a = random_matrix(9, inner, rng), b = random_matrix(inner, n, rng), r = random_matrix(1, n, rng);
+        const Matrix a = normals(9, inner, rng), b = normals(inner, n, rng), r = normals(1, n, rng);
         Matrix got(Shape{9, n}), want(Shape{9, n});
         k.be->matmul_add_row(a, b, r, got);
         CpuBackend().matmul_add_row(a, b, r, want);
@@ -98,7 +81,7 @@ TEST_CASE("fast products have the same bits for any number of threads") {
   Rng rng(3);
   for (const Kernels& k : all_kernels())
     for (int size : {40, 150, 530}) {
-      const Matrix a = random_matrix(size, size + 9, rng), b = random_matrix(size, size + 9, rng);
+      const Matrix a = normals(size, size + 9, rng), b = normals(size, size + 9, rng);
       const Mat A = a.view().block(0, 0, size, size), B = b.view().block(0, 3, size, size);
       for (Product p : {Product::NN, Product::NT, Product::TN}) {
         set_threads(1);
@@ -128,9 +111,9 @@ TEST_CASE("fast softmax is the plain softmax") {
   for (const Kernels& k : all_kernels()) {
     for (int cols : {1, 2, 3, 15, 16, 17, 65, 200}) {
       INFO(k.bytes << " bytes, " << cols << " columns");
-      const Matrix x = random_matrix(7, cols + 2, rng), dy = random_matrix(7, cols, rng);
+      const Matrix x = normals(7, cols + 2, rng), dy = normals(7, cols, rng);
       const Mat X = x.view().block(0, 1, 7, cols);
-      Matrix got(Shape{7, cols}), dx = random_matrix(7, cols, rng), dx_start = dx;
+      Matrix got(Shape{7, cols}), dx = normals(7, cols, rng), dx_start = dx;
       k.be->softmax_rows(X, got);
       k.be->softmax_rows_backward(got, dy, dx, true);
       for (int i = 0; i < 7; ++i) {

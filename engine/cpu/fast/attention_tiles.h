@@ -9,8 +9,7 @@
 #pragma once
 
 #include "engine/backend.h"
-#include "engine/cpu/fast/tile.h"
-#include "engine/cpu/fast/transpose_tile.h"
+#include "engine/cpu/fast/pack.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -124,17 +123,11 @@ static inline void pack_rows(Mat x, int first, int rows, Real s, Real* to) {
   }
 }
 
-// xᵀ in strips of kCols columns, the last one filled up with zeros to whole vectors: the strip of row j of x starts at to + j * x.cols.
+// xᵀ in strips of kCols columns, the last one filled up with zeros: the strip of row j of x starts at to + j * x.cols.
 static inline void pack_transposed(Mat x, int first, int rows, Real* to) {
-  for (int j = 0; j < rows; j += L) {
-    Real* strip = to + std::ptrdiff_t(j / kCols * kCols) * x.cols + j % kCols;
-    const Real* from = x.data + std::ptrdiff_t(first + j) * x.ld;
-    const int some = least(L, rows - j);
-    int c = 0;
-    if (some == L)
-      for (; c + L <= x.cols; c += L) transpose_tile(from + c, x.ld, strip + c * kCols, kCols);
-    for (; c < x.cols; ++c)
-      for (int q = 0; q < L; ++q) strip[c * kCols + q] = q < some ? from[q * std::ptrdiff_t(x.ld) + c] : 0;
+  for (int j = 0; j < rows; j += kCols) {
+    const Strided xT{x.data + std::ptrdiff_t(first + j) * x.ld, 1, x.ld};
+    pack_columns(xT, x.cols, least(kCols, rows - j), to + std::ptrdiff_t(j) * x.cols);
   }
 }
 

@@ -44,7 +44,7 @@ void FastCpu::cross_entropy(Mat x, Ints targets, int ignore, double smoothing, M
       };
       const auto four = [&](int i) { softmax<kTogether>(x, P, i, e), add(i, kTogether); };
       const auto one = [&](int i) { softmax<1>(x, P, i, e), add(i, 1); };
-      by_four(part_start(x.rows, parts, p), part_start(x.rows, parts, p + 1), four, one);
+      by_four(part_start(x.rows, p, parts), part_start(x.rows, p + 1, parts), four, one);
       loss[p] = sum;
     }
   });

@@ -36,14 +36,14 @@ static bool absorb(Real* s, int end, const Rows& to, int r) {
   const Real old = to.top[r], found = largest_of(t), m = found > old ? found : old;
   const vec base = splat(m == kHidden ? 0 : m);  // nothing seen yet: -inf - (-inf) would be NaN
   if (m != old) {
-    const vec a = exp_of(splat(old) - base);
+    const vec a = exp_tame(splat(old) - base);
     to.top[r] = m;
     to.sum[r] *= a;
     for (int c = 0; c < to.wide; c += L) store(to.acc + r * to.wide + c, load(to.acc + r * to.wide + c) * a);
   }
   vec sum{};
   for (int c = 0; c < end; c += L) {
-    const vec p = exp_of(load(s + c) - base);
+    const vec p = exp_tame(load(s + c) - base);
     sum += p;
     store(s + c, p);
   }
@@ -116,7 +116,7 @@ void FastCpu::flash_attention(Mat Q, Mat K, Mat V, Real scale, const Tiling& t, 
         pack_rows(head.V, 0, m, 1, packed_v);
         packed = group;
       }
-      for (int i = blocks * p / pieces; i < blocks * (p + 1) / pieces; ++i) attend_block(head, i * kQueries, packed_k, packed_v, next, y, l, mine);
+      for (int i = part_start(blocks, p, pieces); i < part_start(blocks, p + 1, pieces); ++i) attend_block(head, i * kQueries, packed_k, packed_v, next, y, l, mine);
     }
 #pragma omp atomic
     total.tiles += mine.tiles;

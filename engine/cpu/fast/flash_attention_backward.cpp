@@ -76,7 +76,7 @@ static void row_numbers(Mat Y, Mat L_, Mat dY, Mat dL, Mat D, const Packed& to) 
 static void weights(Real* s, Real* g, int end, Real L_i, Real D_i) {
   const vec l = splat(L_i), D = splat(D_i);
   for (int c = 0; c < end; c += L) {
-    const vec p = exp_of(load(s + c) - l), dE = p * (load(g + c) - D);
+    const vec p = exp_tame(load(s + c) - l), dE = p * (load(g + c) - D);
     store(s + c, p);
     store(g + c, p == vec{} ? p : dE);  // beside the diagonal dP was not computed
   }

@@ -211,7 +211,7 @@ static void norm_backward(FastCpu& cpu, const Gradients& g, Mat dgain, Mat dbias
       Real *dg = sums + std::ptrdiff_t(p) * 2 * width, *db = dg + width;
       for (int j = 0; j < 2 * width; ++j) dg[j] = 0;
       by_four(
-          part_start(rows, parts, p), part_start(rows, parts, p + 1), [&](int i) { rows_backward<kTogether, centred>(cpu, g, i, dg, db); },
+          part_start(rows, p, parts), part_start(rows, p + 1, parts), [&](int i) { rows_backward<kTogether, centred>(cpu, g, i, dg, db); },
           [&](int i) { rows_backward<1, centred>(cpu, g, i, dg, db); });
     }
   });

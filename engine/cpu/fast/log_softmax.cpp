@@ -29,7 +29,7 @@ void FastCpu::log_sum_exp_backward(Mat x, Mat dy, Mat dx) {
       Real* out = dx.row(i);
       const Real* in = x.row(i);
       by_vector(0, n, [&](int j, int left) {
-        const vec p = exp_of(load_to(in + j, left, kNone) - m) * part;
+        const vec p = exp_tame(load_to(in + j, left, kNone) - m) * part;
         store_to(out + j, load_to(out + j, left, 0) + p, left);
       });
     }
@@ -65,7 +65,7 @@ static void log_softmax_row_backward(const Real* y, const Real* dy, Real* dx, in
   }
   const vec total = splat(Real(joined(sum)));
   by_vector(0, n, [&](int j, int left) {
-    const vec g = load_to(dy + j, left, 0) - exp_of(load_to(y + j, left, 0)) * total;
+    const vec g = load_to(dy + j, left, 0) - exp_tame(load_to(y + j, left, 0)) * total;
     store_to(dx + j, start_of(dx + j, left, accumulate) + g, left);
   });
 }

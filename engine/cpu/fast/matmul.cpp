@@ -1,7 +1,7 @@
 #include "engine/cpu/fast/fast.h"
 #include "engine/cpu/fast/pack.h"
 #include "engine/cpu/fast/scratch.h"
-#include "engine/cpu/threads.h"
+#include "engine/cpu/fast/share.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -46,8 +46,7 @@ struct Columns {  // a block of B: depth rows, in strips of kCols columns
 };
 }  // namespace
 
-static int parts_of(int n, int size) { return (n + size - 1) / size; }
-static int share_of(int n, int part, int parts) { return int(std::int64_t(n) * part / parts); }
+static int count_of(int n, int size) { return (n + size - 1) / size; }  // how many of that size n makes, the last one smaller
 
 // Rows i to i_end against the columns j to j_end of the block. A: their rows, from column k0 on.
 static void tiles(const Problem& p, const Columns& b, int i, int i_end, int j_begin, int j_end, Strided A) {
@@ -63,28 +62,28 @@ static void tiles(const Problem& p, const Columns& b, int i, int i_end, int j_be
 
 // One piece of C against a block of B.
 static void piece_of(const Problem& p, const Columns& b, int piece) {
-  const int unit = p.copy_A ? kStrips * kRows : kRows, units = parts_of(p.m, unit), strips = parts_of(b.width, kCols);
+  const int unit = p.copy_A ? kStrips * kRows : kRows, units = count_of(p.m, unit), strips = count_of(b.width, kCols);
   const int row = piece / p.across, col = piece % p.across;
-  const int i0 = share_of(units, row, p.down) * unit, i1 = least(p.m, share_of(units, row + 1, p.down) * unit);
-  const int j0 = share_of(strips, col, p.across) * kCols, j1 = least(b.width, share_of(strips, col + 1, p.across) * kCols);
+  const int i0 = part_start(units, row, p.down) * unit, i1 = least(p.m, part_start(units, row + 1, p.down) * unit);
+  const int j0 = part_start(strips, col, p.across) * kCols, j1 = least(b.width, part_start(strips, col + 1, p.across) * kCols);
   if (!p.copy_A) return tiles(p, b, i0, i1, j0, j1, p.A.at(i0, b.k0));
   Real* copy = thread_scratch(Scratch::rows, std::size_t(unit) * p.depth);
   for (int i = i0; i < i1; i += unit) {
     const int rows = least(unit, i1 - i);
-    pack_rows(p.A.at(i, b.k0), rows, b.depth, copy);
+    pack_left(p.A.at(i, b.k0), rows, b.depth, copy);
     for (int q = 0; q < rows; q += kRows) tiles(p, b, i + q, i + least(q + kRows, rows), j0, j1, {copy + std::ptrdiff_t(q) * b.depth, 1, kRows});
   }
 }
 
 // Run by every thread of a team, or by one alone: then the loops are plain loops.
 static void product_of(const Problem& p) {
-  const int passes = parts_of(p.k, p.depth), all_strips = parts_of(p.n, kCols), blocks = parts_of(p.n, p.width);
+  const int passes = count_of(p.k, p.depth), all_strips = count_of(p.n, kCols), blocks = count_of(p.n, p.width);
   Real* packed = p.copy_B == Copy::own ? thread_scratch(Scratch::columns, 2 * kOwn) : p.packed;
   for (int block = 0; block < blocks; ++block) {
-    const int j0 = share_of(all_strips, block, blocks) * kCols, j1 = least(p.n, share_of(all_strips, block + 1, blocks) * kCols);
+    const int j0 = part_start(all_strips, block, blocks) * kCols, j1 = least(p.n, part_start(all_strips, block + 1, blocks) * kCols);
     for (int pass = 0; pass < passes; ++pass) {
-      const int k0 = share_of(p.k, pass, passes), depth = share_of(p.k, pass + 1, passes) - k0;
-      const int width = j1 - j0, strips = parts_of(width, kCols);
+      const int k0 = part_start(p.k, pass, passes), depth = part_start(p.k, pass + 1, passes) - k0;
+      const int width = j1 - j0, strips = count_of(width, kCols);
       Columns b{packed, std::ptrdiff_t(depth) * kCols, kCols, j0, width, k0, depth};
       if (p.copy_B == Copy::none) {
         b = {p.B.at(k0, j0).p, kCols, p.B.row, j0, width, k0, depth};
@@ -119,9 +118,9 @@ static void product_of(Product product, Mat a, Mat b, const Real* row, Mat c, bo
     p.width = 768;  // a copy of A serves more columns
   }
   if (t == 1) return product_of(p);
-  const int unit = p.copy_A ? group : kRows, units = parts_of(m, unit);
+  const int unit = p.copy_A ? group : kRows, units = count_of(m, unit);
   p.down = least(8 * t, units);
-  if (p.down < 4 * t) p.across = least(parts_of(least(n, p.width), kCols), parts_of(4 * t, p.down));
+  if (p.down < 4 * t) p.across = least(count_of(least(n, p.width), kCols), count_of(4 * t, p.down));
 #pragma omp parallel num_threads(t)
   product_of(p);
 }

@@ -2,6 +2,7 @@
 
 #include "engine/cpu/fast/each.h"
 #include "engine/cpu/fast/fast.h"
+#include "engine/cpu/fast/transpose_tile.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -14,9 +15,12 @@ static constexpr int kSquare = 16;
 template <bool add>
 static inline void transpose_square(Mat x, Mat y, int i0, int j0, int m, int n) {
   Real turned[kSquare][kSquare];
-  for (int j = 0; j < n; ++j) {
-    const Real* from = x.row(j0 + j) + i0;
-    for (int i = 0; i < m; ++i) turned[i][j] = from[i];
+  if (m == kSquare && n == kSquare) {
+    for (int j = 0; j < n; j += L)
+      for (int i = 0; i < m; i += L) transpose_tile(x.row(j0 + j) + i0 + i, x.ld, &turned[i][j], kSquare);
+  } else {
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < m; ++i) turned[i][j] = x.row(j0 + j)[i0 + i];
   }
   for (int i = 0; i < m; ++i) {
     Real* to = y.row(i0 + i) + j0;

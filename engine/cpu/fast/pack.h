@@ -8,15 +8,20 @@ namespace glass {
 inline namespace GLASS_PRECISION {
 namespace GLASS_VECTOR {
 
-// A strip of B: k rows of n <= kCols numbers become k rows of kCols, filled up with zeros.
-static void pack_columns(Strided B, int k, int n, Real* to) {
+// A strip of B: k rows of n <= kCols numbers become k rows of kCols, filled up with zeros. Whole vectors are copied, or turned
+// where the columns are contiguous.
+static inline void pack_columns(Strided B, int k, int n, Real* to) {
+  const int whole = n / L * L;
   int s = 0;
-  if (n == kCols && B.col == 1) {
+  if (B.col == 1 && n == kCols) {
     for (; s < k; ++s)
       for (int j = 0; j < kCols; j += L) store(to + s * kCols + j, load(B.p + s * B.row + j));
-  } else if (n == kCols && B.row == 1) {
-    for (; s + L <= k; s += L)
-      for (int j = 0; j < kCols; j += L) transpose_tile(B.p + j * B.col + s, B.col, to + std::ptrdiff_t(s) * kCols + j, kCols);
+  } else if (B.row == 1) {
+    for (; s + L <= k; s += L) {
+      for (int j = 0; j < whole; j += L) transpose_tile(B.p + j * B.col + s, B.col, to + std::ptrdiff_t(s) * kCols + j, kCols);
+      for (int i = s; i < s + L; ++i)
+        for (int j = whole; j < kCols; ++j) to[i * kCols + j] = j < n ? B.p[i + j * B.col] : 0;
+    }
   }
   for (; s < k; ++s)
     for (int j = 0; j < kCols; ++j) to[s * kCols + j] = j < n ? B.p[s * B.row + j * B.col] : 0;
@@ -36,8 +41,8 @@ static inline void pack_strips(Strided A, int k, Real* to) {
   }
 }
 
-// m rows, the last strip with fewer.
-static void pack_rows(Strided A, int m, int k, Real* to) {
+// The same for m rows, the last strip with fewer.
+static inline void pack_left(Strided A, int m, int k, Real* to) {
   int i = 0;
   for (; i + kStrips * kRows <= m; i += kStrips * kRows) pack_strips<kStrips>(A.at(i, 0), k, to + std::ptrdiff_t(i) * k);
   for (; i + kRows <= m; i += kRows) pack_strips<1>(A.at(i, 0), k, to + std::ptrdiff_t(i) * k);

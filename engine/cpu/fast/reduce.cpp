@@ -61,10 +61,10 @@ static double sum_of_all(Mat a, Mat b) {
     for (int p = first; p < last; ++p) {
       sums[p] = 0;
       if (flat) {
-        const std::ptrdiff_t from = length * p / parts, to = length * (p + 1) / parts;
+        const std::ptrdiff_t from = part_start(length, p, parts), to = part_start(length, p + 1, parts);
         sums[p] = sum_of_row<of>(to - from, a.data + from, b.data + from);
       } else {
-        const std::ptrdiff_t from = rows * p / parts, to = rows * (p + 1) / parts;
+        const std::ptrdiff_t from = part_start(rows, p, parts), to = part_start(rows, p + 1, parts);
         for (std::ptrdiff_t i = from; i < to; ++i) sums[p] += sum_of_row<of>(length, a.row(int(i)), b.row(int(i)));
       }
     }
@@ -116,8 +116,7 @@ static void col_sums(Real s, Mat a, Mat b, Mat y) {
   double* sums = reinterpret_cast<double*>(thread_scratch(Scratch::sums, std::size_t(parts) * std::size_t(a.cols) * sizeof(double) / sizeof(Real)));
   share(parts, 2.0 * double(a.rows) * a.cols / parts, [&](int first, int last) {
     for (int p = first; p < last; ++p) {
-      const std::ptrdiff_t rows = a.rows;
-      sums_of_rows<of>(a, b, int(rows * p / parts), int(rows * (p + 1) / parts), sums + std::ptrdiff_t(p) * a.cols);
+      sums_of_rows<of>(a, b, part_start(a.rows, p, parts), part_start(a.rows, p + 1, parts), sums + std::ptrdiff_t(p) * a.cols);
     }
   });
   for (int j = 0; j < a.cols; ++j) {

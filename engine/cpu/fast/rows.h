@@ -12,12 +12,12 @@ constexpr Real kNone = -Real(INFINITY);
 
 // The numbers from p on, of which `left` are still in the row; beyond its end stands `other`.
 static inline vec load_to(const Real* p, int left, Real other) { return left >= L ? load(p) : load_some(p, left, other); }
-// What a gradient is added to: what stands there, or nothing yet.
-static inline vec start_of(const Real* p, int left, bool accumulate) { return accumulate ? load_to(p, left, 0) : vec{}; }
 static inline void store_to(Real* p, vec v, int left) {
   if (left >= L) store(p, v);
   else store_some(p, v, left);
 }
+// What a gradient is added to: what stands there, or nothing yet.
+static inline vec start_of(const Real* p, int left, bool accumulate) { return accumulate ? load_to(p, left, 0) : vec{}; }
 
 // Calls body(j, left) for each vector from j to end; only the last may have fewer numbers `left` than L.
 template <class Body>
@@ -37,7 +37,6 @@ static inline int block_end(int j, int n) { return n - j < kBlock ? n : j + kBlo
 // Sums over rows that every thread adds to: each of a fixed number of parts has its own, and they are joined in order, so that
 // the number of threads changes no bit.
 static inline int parts_of(int rows) { return rows < 64 ? 1 : rows < 1024 ? rows / 32 : 32; }
-static inline int part_start(int rows, int parts, int part) { return int(std::int64_t(rows) * part / parts); }
 
 // Rows are taken kTogether at a time, number by number: a sum waits for its last addition, and other rows fill the time.
 constexpr int kTogether = 4;

@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "engine/cpu/fast/each.h"
 #include "engine/cpu/fast/fast.h"
 

@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -85,31 +84,6 @@ static inline Real largest_of(vec v) {
   return v[0];
 }
 
-// kDoubles numbers from p on, in double
-static inline doubles load_in_double(const float* p) {
-  half_floats half;
-  std::memcpy(&half, p, sizeof half);
-  return __builtin_convertvector(half, doubles);
-}
-static inline doubles load_in_double(const double* p) {
-  doubles v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-
-// Σ a_j b_j, products and sums in double
-static inline double dot_in_double(const Real* a, const Real* b, int n) {
-  doubles s[2] = {};
-  int j = 0;
-  for (; j + 2 * kDoubles <= n; j += 2 * kDoubles) {
-    s[0] += load_in_double(a + j) * load_in_double(b + j);
-    s[1] += load_in_double(a + j + kDoubles) * load_in_double(b + j + kDoubles);
-  }
-  double dot = joined(s[0] + s[1]);
-  for (; j < n; ++j) dot += double(a[j]) * b[j];
-  return dot;
-}
-
 // e^x to 1 unit in the last place, measured in tests/engine/fast_exp_test.cpp.
 //
 //   x = n ln 2 + r, |r| <= ln 2 / 2          e^x = 2^n e^r          e^r = 1 + r + r²/2! + ... , to r^7 in float, r^13 in double
@@ -154,6 +128,13 @@ static inline vec exp_of(vec x) {
   e = x < splat(kExpLow) ? vec{} : e;
   e = x > splat(kExpHigh) ? splat(Real(INFINITY)) : e;
   return x == x ? e : x;
+}
+
+// The same where nothing can overflow: x <= 88, in double 709. 2^n is a factor here, so a NaN passes by itself.
+static inline vec exp_tame(vec x) {
+  const Reduced x2 = reduced(x);
+  const vec two_n = reinterpret_cast<vec>(reinterpret_cast<bits>(splat(1)) + x2.n);
+  return x < splat(kExpLow) ? vec{} : (exp_series(x2.r) * x2.r + splat(1)) * two_n;
 }
 
 }  // namespace GLASS_VECTOR

@@ -39,7 +39,9 @@ static inline void exponentials(const Mat& x, const Mat* y, int i, Exponentials*
     by_vector(j0, block_end(j0, n), [&](int j, int left) {
 #pragma GCC unroll 4
       for (int k = 0; k < rows; ++k) {
-        const vec p = exp_of(load_to(in[k] + j, left, kNone) - m[k]);
+        __builtin_prefetch(in[k] + j + rows * std::ptrdiff_t(x.ld));  // the rows that come next: the third cache is far
+        if (y) __builtin_prefetch(out[k] + j + rows * std::ptrdiff_t(y->ld), 1);
+        const vec p = exp_tame(load_to(in[k] + j, left, kNone) - m[k]);
         if (y) store_to(out[k] + j, p, left);
         s[k] += p;
       }
