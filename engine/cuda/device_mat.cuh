@@ -2,6 +2,8 @@
 // where it is handed to a kernel.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstddef>
 
 #include "engine/mat.h"

@@ -61,7 +61,7 @@ Place place_of(void* pc) {  // asks addr2line; only for reports
       p.file = s.substr(0, colon);
       p.line = std::atoi(s.c_str() + colon + 1);
       p.emulated |= p.file.ends_with("/mma.h") || p.file.ends_with("/tensor_ops.cuh");
-      if (p.file.find("cuda_on_cpu/include") == std::string::npos) break;
+      if (p.file.find("on_cpu/include/") == std::string::npos) break;
     }
     pclose(pipe);
   }
@@ -173,7 +173,7 @@ void count_block() {
 
 struct Install {
   Install() {
-    observer.launch_begin = [] { global_words.clear(), lines.clear(), problems.clear(); };
+    observer.launch_begin = [] { global_words.clear(), problems.clear(); };
     observer.block_begin = [] {
       shared_words.clear(), records.clear();
       times_executed.assign(block_size, {});
@@ -200,34 +200,40 @@ struct Install {
 } install;
 }  // namespace
 
-std::vector<AccessLine> last_launch_accesses() {
+void forget_accesses() { lines.clear(); }
+
+std::vector<AccessLine> accesses() {
   std::map<std::tuple<std::string, int, bool, bool>, AccessLine> merged;
   for (const auto& [k, l] : lines) {
     const Place p = place_of(std::get<0>(k));
     if (p.emulated) continue;  // tensor-core loads and stores: the GPU's pattern is another
     AccessLine& m = merged[{p.file, p.line, std::get<1>(k), std::get<2>(k)}];
-    m = {p.file,          p.line,         std::get<1>(k), std::get<2>(k), m.requests + l.requests, m.lanes + l.lanes,
-         m.cost + l.cost, m.best + l.best};
+    m.file = p.file, m.line = p.line, m.text = p.text, m.shared = std::get<1>(k), m.write = std::get<2>(k);
+    m.requests += l.requests, m.lanes += l.lanes, m.cost += l.cost, m.best += l.best;
   }
   std::vector<AccessLine> v;
   for (const auto& [k, l] : merged) v.push_back(l);
   return v;
 }
-void print_last_launch() {
+
+void print_accesses() {
   std::printf("%-20s %-12s %10s %12s %14s %8s\n", "line", "access", "requests", "lanes/req", "cost/request", "best");
-  for (const AccessLine& l : last_launch_accesses())
+  for (const AccessLine& l : accesses()) {
+    const bool slow = l.cost > l.best * 1.01;
     std::printf("%-15s:%-4d %-6s %-5s %10lu %12.1f %8.2f %-7s %6.2f%s\n", l.file.c_str(), l.line,
                 l.shared ? "shared" : "global", l.write ? "write" : "read", l.requests, double(l.lanes) / l.requests,
                 double(l.cost) / l.requests, l.shared ? "passes" : "sectors", double(l.best) / l.requests,
-                l.cost > l.best * 1.01 ? l.shared ? "   <- bank conflicts" : "   <- not coalesced" : "");
+                !slow ? "" : l.shared ? "   <- bank conflicts" : "   <- not coalesced");
+  }
 }
 }  // namespace cuda_on_cpu
 
 #define HOOK(name, size, write) \
   extern "C" void name(void* p) { cuda_on_cpu::touch(p, size, write, false, __builtin_return_address(0)); }
 HOOK(__tsan_read1, 1, false)
-HOOK(__tsan_read2, 2, false) HOOK(__tsan_read4, 4, false) HOOK(__tsan_read8, 8, false) HOOK(__tsan_read16, 16, false)
-    HOOK(__tsan_write1, 1, true) HOOK(__tsan_write2, 2, true) HOOK(__tsan_write4, 4, true) HOOK(__tsan_write8, 8, true)
+HOOK(__tsan_read2, 2, false)
+HOOK(__tsan_read4, 4, false) HOOK(__tsan_read8, 8, false) HOOK(__tsan_read16, 16, false) HOOK(__tsan_write1, 1, true)
+    HOOK(__tsan_write2, 2, true) HOOK(__tsan_write4, 4, true) HOOK(__tsan_write8, 8, true)
         HOOK(__tsan_write16, 16, true) HOOK(__tsan_unaligned_read2, 2, false) HOOK(__tsan_unaligned_read4, 4, false)
             HOOK(__tsan_unaligned_read8, 8, false) HOOK(__tsan_unaligned_read16, 16, false)
                 HOOK(__tsan_unaligned_write2, 2, true) HOOK(__tsan_unaligned_write4, 4, true)
