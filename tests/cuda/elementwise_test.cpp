@@ -36,9 +36,9 @@ TEST_CASE("functions of one number have the CPU's values and slopes on the devic
     INFO("function " << f);
     Matrix y(x.shape()), dx = sines(x.shape(), 1, 0.7, 0.3), y_there(x.shape(), &be), dx_there = on_device(be, dx);
     cpu_backend().map(Function(f), x, y);
-    cpu_backend().map_backward(Function(f), x, y, dy, dx);
+    cpu_backend().map_backward(Function(f), x, y, dy, dx, true);
     be.map(Function(f), x_there, y_there);
-    be.map_backward(Function(f), x_there, y_there, dy_there, dx_there);
+    be.map_backward(Function(f), x_there, y_there, dy_there, dx_there, true);
     const Matrix got = to_host(be, y_there), got_slope = to_host(be, dx_there);
     for (int i = 0; i < x.rows(); ++i) {
       for (int j = 0; j < x.cols(); ++j) {
