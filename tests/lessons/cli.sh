@@ -264,6 +264,22 @@ LC_ALL=C "$lesson" --text "naïve café" >out 2>err
 grep -qF "caf?" out && ! LC_ALL=C grep -q '[^ -~]' out && ok || bad "O13 words under LC_ALL=C"
 run --text $'a\x1b[31m b\tc'; grep -q $'\x1b' out && bad "hostile words reach the terminal" || ok
 
+# --html: the page itself is tested in a browser, tests/html
+accepts "--html" "wrote page.html" --html page.html
+grep -q "<!DOCTYPE html>" page.html && ok || bad "--html writes a page"
+accepts "--html -q is the verdict only" "checks ok" --html page.html -q
+[ "$(wc -l <out)" -eq 1 ] && ok || bad "--html -q prints more than a line"
+[ -z "$(ls ./*.part* 2>/dev/null)" ] && ok || bad "--html leaves a temporary file"
+refuses "O15 --html into a folder that is not there" "nowhere/page.html: cannot be written: No such file" --html nowhere/page.html
+refuses "O15 --html onto a folder" "it is a folder" --html "$scratch"
+refuses "--html without a name" "--html" --html -
+accepts "--help mentions --html" "in a browser" --help
+for l in "$lessons"/[0-9][0-9]_*; do
+  [ -f "$l" ] && [ -x "$l" ] || continue
+  case $l in *34_char_gpt|*40_matmul*) continue ;; esac  # slow, and nothing new
+  "$l" --html every.html -q >out 2>err && grep -q 'id="extra"' every.html && ok || bad "--html of $l"
+done
+
 run --json
 if [ $status -eq 0 ]; then
   if command -v python3 >/dev/null; then

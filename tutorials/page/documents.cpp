@@ -29,6 +29,11 @@ std::string Page::svg() const {
 }
 
 void Page::save_pictures() {
+  if (!options.html.empty()) {
+    const std::string page = html();
+    save_file(options.html, page);
+    put(fmt::format("\nwrote {}, {:.1f} MB\n", options.html, double(page.size()) / 1e6));
+  }
   if (!options.svg.empty() && options.svg != "-") {
     save_file(options.svg, svg());
     put("\nwrote " + options.svg + "\n");

@@ -23,7 +23,7 @@ std::string Page::text_to_learn(const char* fallback) const {
 void Page::roughly(const std::string& text) {
   begin();
   const std::string line = "   ~ " + text;
-  put(spelled(line.substr(0, line.find_last_not_of(' ') + 1) + "\n"));
+  put_told(spelled(line.substr(0, line.find_last_not_of(' ') + 1) + "\n"));
 }
 
 void Page::excerpt(const std::string& label, const std::string& text, int lines) {

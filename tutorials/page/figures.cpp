@@ -105,6 +105,7 @@ std::string Page::verdict_of_gradient(Var v) {
   if (!gap.ok()) {
     text = fmt::format("WRONG at {}: {} taped, {} by differences", entry_text(gap.row, gap.col), to_text(gap.taped), to_text(gap.numeric));
   }
+  told().checks.push_back(int(verdicts_.size()));
   verdicts_.push_back({"d" + name + " = central differences", text, gap.ok(), v.id});
   return text;
 }

@@ -1,20 +1,11 @@
 // --json: the whole lesson as one document. docs/json.md says what every key means; they are stable within a schema version.
 #include "engine/details.h"
 #include "engine/io/json_text.h"
+#include "tutorials/page/pack.h"
 #include "tutorials/page/page.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
-
-static std::string rows_of(Mat m) {
-  JsonArray rows;
-  for (int r = 0; r < m.rows; ++r) {
-    JsonArray row;
-    for (int c = 0; c < m.cols; ++c) row.add(to_json(m(r, c)));
-    rows.add(row.done());
-  }
-  return rows.done();
-}
 
 static std::string keep_of(Keep keep) {
   JsonArray rows;
@@ -27,7 +18,7 @@ static std::string keep_of(Keep keep) {
 }
 
 // Masks and whole numbers that lie on a device are null: only matrices have a way back from there.
-static std::string details_of(const Tape& tape, const Node& n) {
+static std::string details_of(const Tape& tape, const Node& n, const Thin& thin) {
   JsonObject out;
   Details details;
   if (const Detailed* op = dynamic_cast<const Detailed*>(n.rule)) op->details(details);
@@ -35,7 +26,7 @@ static std::string details_of(const Tape& tape, const Node& n) {
     std::string value = "null";
     if (d.kind == Detail::one_number) value = to_json(d.number);
     else if (!tape.be.host_readable()) value = "null";
-    else if (d.kind == Detail::mask) value = keep_of(d.keep);
+    else if (d.kind == Detail::mask) value = count({d.keep.rows, d.keep.cols}) <= thin.numbers ? keep_of(d.keep) : "null";
     else value = to_json(std::vector<int>(d.ints.data, d.ints.data + d.ints.n));
     out.add(d.name, value);
   }
@@ -50,7 +41,7 @@ static std::string where_of(const Where& where) {
   return out.done();
 }
 
-std::string Page::json_line(int id) const {
+std::string Page::json_line(int id, const Thin& thin) const {
   const Node& n = tape.nodes[std::size_t(id)];
   const auto found = axes_.find(id);
   const Axes axes = found == axes_.end() ? Axes{} : found->second;
@@ -66,16 +57,16 @@ std::string Page::json_line(int id) const {
   out.add("view", n.view_of < 0 ? "null" : view.done());
   out.add("parameter", to_json(n.param != nullptr));
   out.add("changed", to_json(n.changed || (n.param && n.param->version != n.version)));
-  out.add("details", details_of(tape, n));
+  out.add("details", details_of(tape, n, thin));
   out.add("rows", to_json(axes.rows));
   out.add("columns", to_json(axes.cols));
   out.add("wants_gradient", to_json(n.needs_grad));
-  out.add("value", rows_of(HostView(tape.be, n.value)));
-  out.add("gradient", n.grad.data ? rows_of(HostView(tape.be, n.grad)) : "null");
+  out.add("value", packed(HostView(tape.be, n.value), thin));
+  out.add("gradient", n.grad.data ? packed(HostView(tape.be, n.grad), thin) : "null");
   return out.done();
 }
 
-static std::string step_of(const Told& told) {
+static std::string step_of(const Told& told, const Thin& thin) {
   JsonObject out;
   out.add("part", to_json(told.part)), out.add("number", to_json(told.number)), out.add("name", to_json(told.name));
   out.add("formula", to_json(told.formula)), out.add("note", to_json(told.note));
@@ -83,7 +74,8 @@ static std::string step_of(const Told& told) {
   JsonArray matrices, curves;
   for (const ToldMatrix& m : told.matrices) {
     JsonObject one;
-    one.add("name", to_json(m.name)), one.add("rows", to_json(m.rows)), one.add("columns", to_json(m.cols)), one.add("value", rows_of(m.values));
+    one.add("name", to_json(m.name)), one.add("rows", to_json(m.rows)), one.add("columns", to_json(m.cols));
+    one.add("shape", to_json(std::vector<int>{m.values.rows(), m.values.cols()})), one.add("value", packed(m.values, thin));
     matrices.add(one.done());
   }
   for (const ToldSeries& c : told.curves) {
@@ -94,6 +86,7 @@ static std::string step_of(const Told& told) {
     curves.add(one.done());
   }
   out.add("matrices", matrices.done()), out.add("curves", curves.done());
+  out.add("says", to_json(told.says)), out.add("texts", to_json(told.texts)), out.add("checks", to_json(told.checks));
   return out.done();
 }
 
@@ -104,7 +97,9 @@ static std::string root_of(const Tape& tape) {
   return "null";
 }
 
-std::string Page::json() const {
+std::string Page::json() const { return json(kWhole); }
+
+std::string Page::json(const Thin& thin) const {
   JsonObject doc;
   const LessonInfo& info = lesson_info(options.lesson.c_str());
   doc.add("schema", to_json(2));
@@ -129,8 +124,8 @@ std::string Page::json() const {
     checks.add("\n" + one.done());
     ok = ok && v.ok;
   }
-  for (const Told& told : told_) steps.add("\n" + step_of(told));
-  for (std::size_t id = 0; id < tape.nodes.size(); ++id) lines.add("\n" + json_line(int(id)));
+  for (const Told& told : told_) steps.add("\n" + step_of(told, thin));
+  for (std::size_t id = 0; id < tape.nodes.size(); ++id) lines.add("\n" + json_line(int(id), thin));
   doc.add("ok", to_json(ok));
   doc.add("checks", checks.done());
   doc.add("steps", steps.done());

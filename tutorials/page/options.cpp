@@ -132,6 +132,8 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_option("--set", sets, "numbers of your own for an input or a weight; may be repeated")->type_name("NAME=FILE.csv");
   app.add_option("--seed", seed, "random numbers: same seed, same numbers (default 2)")->type_name("N")->check(number(0, INT64_MAX - 1));  // a larger one is read as INT64_MAX
 
+  app.add_option("--html", o.html, "a page to replay the lesson in a browser: one file, no network")->type_name("FILE");
+
   const std::string more = "More";
   app.add_option("--digits", o.digits, "digits after the decimal point (default 4)")->type_name("N")->check(number(0, 17))->group(more);
   int width = 0;
@@ -173,6 +175,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     if (o.forms.size() == 1) throw CLI::ValidationError("diff", "one form is given, \"" + o.forms[0] + "\"; it takes two");
     if (o.json + !o.csv.empty() + (o.svg == "-") + (o.dot == "-") > 1) throw CLI::ValidationError("--json, --csv, --svg - and --dot -", "standard output holds one of them");
     if (o.step && (o.json || !o.csv.empty() || o.svg == "-" || o.dot == "-")) throw CLI::ValidationError("--step", "it does not go with a document on standard output");
+    if (o.html == "-") throw CLI::ValidationError("--html", "it needs the name of a file");
     if (o.quiet && o.verbose) throw CLI::ValidationError("-q and -v", "give one of the two");
     set_threads(parse_threads(thread_count.c_str(), "--threads"));
     threads();  // reads GLASS_THREADS: a mistake in it is reported now

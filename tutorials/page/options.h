@@ -29,6 +29,7 @@ struct Options {
   bool step = false;                     // walk along the tape instead of printing the page
   bool json = false;
   std::string csv;                       // NAME; empty: not asked for
+  std::string html;                      // a file for the page to replay; empty: not asked for
   std::string svg, dot;                  // a file for the picture of the tape; "-" is standard output
   std::vector<std::string> heat;         // NAMES to shade at the end; {"all"}: what the steps showed
   bool health = false;                   // a report about attention and gradients at the end

@@ -39,7 +39,7 @@ Page::Page(int argc, char** argv, const char* lesson) : rng(0), options(parse_op
     }
     words_.resize(std::size_t(options.tokens));
   }
-  for (const std::string& path : {options.svg, options.dot})
+  for (const std::string& path : {options.svg, options.dot, options.html})
     if (!path.empty() && path != "-") require_writable(path);  // said before the work, not after it
   for (const auto& [name, file] : options.set) {
     given_.emplace(name, read_csv(file));
@@ -140,6 +140,7 @@ void Page::begin() {
 
 void Page::say(const std::string& text) {
   begin();
+  told().says.push_back(text);
   put(folded(spelled(text), options.width) + "\n");
 }
 
@@ -152,11 +153,15 @@ void Page::step(const char* name, const std::string& formula, const std::string&
   const std::string title = fmt::format("{}{}. {}:", part_, ++headings_, name);
   told_.push_back({part_.substr(0, part_.size() - !part_.empty()), name, formula, note, headings_, {}, {}, {}, {}});
   put(spelled(fmt::format("\n{}  {}\n", painted(title, "1"), painted(formula, "36"))));
-  if (!note.empty()) say("   " + note);
+  if (!opening_.empty()) told().says.push_back(opening_);
+  opening_.clear();
+  if (!note.empty()) put(folded(spelled("   " + note), options.width) + "\n");
 }
 
 void Page::part(const std::string& name, const std::string& text) {
-  say("\n" + text);
+  begin();
+  put(folded(spelled("\n" + text), options.width) + "\n");
+  opening_ = text;
   part_ = name + " ";
   headings_ = 0;
 }
@@ -177,7 +182,7 @@ void Page::show_matrix(const char* name, Mat m, const Labels& rows, const Labels
 
 void Page::show_tape(const Tape& any) {
   begin();
-  put(spelled(tape_table(any, style())));
+  put_told(spelled(tape_table(any, style())));
 }
 
 // code: "1" bold, "36" cyan, "32" green, "31" red
@@ -193,6 +198,11 @@ Style Page::style() const { return {options.digits, options.width, options.color
 std::string Page::measured(double x) const { return to_text(x); }
 
 std::string Page::counted(long n) const { return std::to_string(n); }
+
+void Page::put_told(const std::string& text) {
+  told().texts.push_back(text);
+  put(text);
+}
 
 void Page::put(const std::string& text) {
   if (!options.quiet && !options.step && !only_document()) pending_ += text;
@@ -249,6 +259,7 @@ double Page::in_float(double tolerance) const { return on_device() ? std::max(to
 bool Page::report(const std::string& claim, bool ok, const std::string& text) {
   begin();
   put(spelled(fmt::format("   {:<58} {}\n", claim, painted(text, ok ? "32" : "31"))));
+  told().checks.push_back(int(verdicts_.size()));
   verdicts_.push_back({claim, text, ok});
   return ok;
 }

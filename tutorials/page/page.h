@@ -30,6 +30,8 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
+struct Thin;
+
 class Page {
  public:
   Page(int argc, char** argv, const char* lesson);
@@ -60,7 +62,7 @@ class Page {
   void show_row_sums(Var A, const Labels& rows = {}, const Labels& cols = {});  // softmax rows end with their sum
   void table(const std::string& lines) {  // of text, as it is; for reports whose numbers are checked elsewhere
     begin();
-    put(lines);
+    put_told(lines);
   }
   void show_tape(const Tape&);
   struct Series {
@@ -140,15 +142,18 @@ class Page {
   void run_again();                                // the page's tape, for the profile
   void refuse_unknown(bool at_end) const;
   void begin();                  // the heading, before the first step
+  void put_told(const std::string&);  // and remembers it for --html
   void put(const std::string&);  // to the screen, unless -q, --json or --csv
   void flush();
   Style style() const;
   std::string json() const;      // json.cpp
-  std::string json_line(int id) const;
+  std::string json(const Thin&) const;
+  std::string json_line(int id, const Thin&) const;
   Told& told();
   bool only_document() const;    // standard output is one of --json, --csv, --svg -, --dot -; documents.cpp
   std::string document();
-  void save_pictures();          // --svg FILE, --dot FILE
+  void save_pictures();          // --svg FILE, --dot FILE, --html FILE
+  std::string html();            // html.cpp
   std::string svg() const;
   std::string picture_title() const;
   void heat();                   // --heat
@@ -174,6 +179,7 @@ class Page {
   std::vector<LayerGradient> swept_;     // for --health: the gradients right after backward()
   std::string pending_, csv_, section_;
   std::string part_;  // "Back " on the way back
+  std::string opening_;                  // of a part that has begun, for its first step
   int steps_ = 0, headings_ = 0;
   bool begun_ = false, walked_ = false, spelled_ = false, random_ = false;
 };

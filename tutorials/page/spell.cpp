@@ -186,10 +186,10 @@ void Page::spell(Var v, int row, int col) {
   begin();
   const Speller speller{*this, tape};
   const Mat m = v.value();
-  if (!tape.node(v).rule) return put(spelled(fmt::format("   {} = {}, given\n", speller.place(v.id, row, col, false), plain(double(m(row, col))))));
+  if (!tape.node(v).rule) return put_told(spelled(fmt::format("   {} = {}, given\n", speller.place(v.id, row, col, false), plain(double(m(row, col))))));
   const std::string line = fmt::format("   {} = {} = {}", speller.place(v.id, row, col, false), speller.forward(v.id, row, col),
                                        plain(double(m(row, col))));
-  put(wrapped(spelled(line), options.width));
+  put_told(wrapped(spelled(line), options.width));
 }
 
 void Page::spell_gradient(Var v, int row, int col) {
@@ -198,10 +198,10 @@ void Page::spell_gradient(Var v, int row, int col) {
   const Speller speller{*this, tape};
   const std::string place = "   " + speller.place(v.id, row, col, true), total = plain(double(v.grad()(row, col)));
   const std::vector<std::string> parts = speller.gradient(v.id, row, col);
-  if (parts.empty()) return put(spelled(place + " = " + total + " was given\n"));
-  if (parts.size() == 1) return put(wrapped(spelled(place + " = " + parts[0]), options.width));
-  put(spelled(fmt::format("{} = {}, the sum of\n", place, total)));
-  for (const std::string& part : parts) put(wrapped(spelled("      " + part), options.width));
+  if (parts.empty()) return put_told(spelled(place + " = " + total + " was given\n"));
+  if (parts.size() == 1) return put_told(wrapped(spelled(place + " = " + parts[0]), options.width));
+  put_told(spelled(fmt::format("{} = {}, the sum of\n", place, total)));
+  for (const std::string& part : parts) put_told(wrapped(spelled("      " + part), options.width));
 }
 
 void Page::spell_by_name() {

@@ -28,6 +28,8 @@ struct Told {
   std::vector<int> lines, gradients;      // of the tape: those whose value, whose gradient was shown
   std::vector<ToldMatrix> matrices;
   std::vector<ToldSeries> curves;
+  Labels says{}, texts{};                 // sentences; lines as the terminal shows them: spelled arithmetic, tables
+  std::vector<int> checks{};              // by number, of the gradients too
 };
 
 }  // namespace GLASS_PRECISION
