@@ -42,7 +42,8 @@ const char* debug_checkgrad(void* of, int root, int id, int now, int) {
 static std::string told(Tape& tape, const Entry& entry) {
   WhyTeller teller(tape);
   const std::string text = teller.tell(entry);
-  return teller.ok ? text : text + "   (In the middle of a sweep not every part has arrived yet.)\n";
+  if (text.find("DOES NOT ADD UP") == std::string::npos) return text;
+  return text + "   (In the middle of a sweep not every part has arrived yet.)\n";
 }
 
 const char* debug_why(void* of, int id, int row, int col, int gradient) {

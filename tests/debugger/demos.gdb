@@ -69,9 +69,9 @@ echo == 4 inside the rule\n
 tbreak CarelessSoftmaxOp::backward
 run
 next
+next
 p A
 p dA
-list 51,52
 
 echo == 5 two forms of one thing\n
 delete
