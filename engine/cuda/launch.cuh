@@ -39,7 +39,7 @@ __device__ T* dynamic_shared() {
 #endif
 }
 
-constexpr int ceil_div(int a, int b) { return a / b + (a % b != 0); }
+__host__ __device__ constexpr int ceil_div(int a, int b) { return a / b + (a % b != 0); }
 
 constexpr unsigned kAllLanes = 0xffffffffu;
 
