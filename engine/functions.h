@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "engine/both.h"
 #include "engine/real.h"
 
 namespace glass {
@@ -16,18 +17,18 @@ enum class Function {
   exp, log, sin, cos, sqrt, abs, tanh, sigmoid, softplus, elu_plus_one, relu, gelu, gelu_tanh, silu,
 };
 
-inline Real sigmoid_of(Real x) {  // never e^large
+GLASS_BOTH inline Real sigmoid_of(Real x) {  // never e^large
   const Real e = std::exp(-std::fabs(x));
   return (x < 0 ? e : 1) / (1 + e);
 }
 
 // Φ(x), the chance that a normal number is below x, and its density φ(x).
-inline Real normal_below(Real x) { return Real(0.5) * std::erfc(-x * Real(0.70710678118654752)); }
-inline Real normal_density(Real x) { return Real(0.39894228040143268) * std::exp(Real(-0.5) * x * x); }
+GLASS_BOTH inline Real normal_below(Real x) { return Real(0.5) * std::erfc(-x * Real(0.70710678118654752)); }
+GLASS_BOTH inline Real normal_density(Real x) { return Real(0.39894228040143268) * std::exp(Real(-0.5) * x * x); }
 
-inline Real gelu_inner(Real x) { return Real(0.79788456080286536) * (x + Real(0.044715) * x * x * x); }  // √(2/π) (x + 0.044715 x³)
+GLASS_BOTH inline Real gelu_inner(Real x) { return Real(0.79788456080286536) * (x + Real(0.044715) * x * x * x); }  // √(2/π) (x + 0.044715 x³)
 
-inline Real value(Function f, Real x) {
+GLASS_BOTH inline Real value(Function f, Real x) {
   switch (f) {
     case Function::exp: return std::exp(x);
     case Function::log: return std::log(x);
@@ -47,7 +48,7 @@ inline Real value(Function f, Real x) {
   return 0;
 }
 
-inline Real slope(Function f, Real x, Real y) {
+GLASS_BOTH inline Real slope(Function f, Real x, Real y) {
   switch (f) {
     case Function::exp: return y;
     case Function::log: return 1 / x;

@@ -11,7 +11,10 @@ namespace glass {
 inline namespace GLASS_PRECISION {
 
 struct CudaBackend final : Backend {
-  CudaBackend();
+  // host_sees: memory that the host can read and write where it lies (unified memory), every kernel waited for: what
+  // lessons use, so that each number can be shown at once. Otherwise memory of the device alone, and every copy is
+  // explicit.
+  explicit CudaBackend(bool host_sees = false);
   const char* name() const override;
   void* alloc(std::size_t bytes) override;
   void free(void*) override;
@@ -132,7 +135,7 @@ struct CudaBackend final : Backend {
   void spread_pairs(Mat e, PairList, Mat y) override;
 
   Stream stream;  // every kernel and copy of this backend runs on it, in order
-  Pool pool{stream};
+  Pool pool;
 };
 
 }  // namespace GLASS_PRECISION

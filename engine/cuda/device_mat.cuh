@@ -1,5 +1,5 @@
-// A Mat as a kernel sees it: a view of device memory, row r at data + r*ld. A Mat becomes one where it is handed to a
-// kernel.
+// Mat and Keep as a kernel sees them: views of device memory, row r of a Mat at data + r*ld. A Mat becomes a DeviceMat
+// where it is handed to a kernel.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,6 +18,14 @@ struct DeviceMat {
   DeviceMat(Mat m) : data(m.data), rows(m.rows), cols(m.cols), ld(m.ld) {}
   __device__ float* row(int r) const { return data + std::ptrdiff_t(r) * ld; }
   __device__ float& operator()(int r, int c) const { return row(r)[c]; }
+};
+
+struct DeviceKeep {
+  unsigned char* data = nullptr;
+  int rows = 0, cols = 0;
+
+  DeviceKeep(Keep k) : data(k.data), rows(k.rows), cols(k.cols) {}
+  __device__ bool operator()(int r, int c) const { return data[std::ptrdiff_t(r) * cols + c] != 0; }
 };
 
 }  // namespace GLASS_PRECISION

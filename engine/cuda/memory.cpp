@@ -5,10 +5,10 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-CudaBackend::CudaBackend() = default;
+CudaBackend::CudaBackend(bool host_sees) : pool(host_sees) {}
 
 const char* CudaBackend::name() const { return "cuda"; }
-bool CudaBackend::host_readable() const { return false; }
+bool CudaBackend::host_readable() const { return pool.host_sees(); }
 void* CudaBackend::alloc(std::size_t bytes) { return pool.take(bytes); }
 void CudaBackend::free(void* p) { pool.give(p); }
 
@@ -34,10 +34,14 @@ void CudaBackend::upload(const void* host, void* device, std::size_t bytes) {
   stream.wait();
 }
 
-void CudaBackend::copy(Mat x, Mat y) { copy_rows(x, y, cudaMemcpyDeviceToDevice, stream); }
+void CudaBackend::copy(Mat x, Mat y) {
+  copy_rows(x, y, cudaMemcpyDeviceToDevice, stream);
+  if (pool.host_sees()) stream.wait();
+}
 
 void CudaBackend::poison(void* p, std::size_t bytes) {
   if (bytes) check(cudaMemsetAsync(p, 0xff, bytes, stream));  // all bits set is a NaN
+  if (pool.host_sees()) stream.wait();
 }
 
 }  // namespace GLASS_PRECISION

@@ -9,6 +9,10 @@ Stream::Stream() { check(cudaStreamCreate(&s_)); }
 Stream::~Stream() { cudaStreamDestroy(s_); }
 void Stream::wait() const { check(cudaStreamSynchronize(s_)); }
 
+cudaError_t Pool::ask(void** p, std::size_t bytes) const {
+  return host_sees_ ? cudaMallocManaged(p, bytes) : cudaMalloc(p, bytes);
+}
+
 void* Pool::take(std::size_t bytes) {
   bytes = (bytes + 511) / 512 * 512;
   if (bytes == 0) bytes = 512;
@@ -19,10 +23,10 @@ void* Pool::take(std::size_t bytes) {
     return p;
   }
   void* p = nullptr;
-  if (cudaMalloc(&p, bytes) != cudaSuccess) {
+  if (ask(&p, bytes) != cudaSuccess) {
     cudaGetLastError();  // or the next check would report it once more
     release();           // what lies idle in other sizes may be enough
-    const cudaError_t e = cudaMalloc(&p, bytes);
+    const cudaError_t e = ask(&p, bytes);
     if (e != cudaSuccess) {
       throw CudaError("CUDA: " + std::string(cudaGetErrorString(e)) + ": " + std::to_string(bytes) +
                       " bytes beside the " + std::to_string(held_) + " that are held");

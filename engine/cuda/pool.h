@@ -30,7 +30,7 @@ class Stream {
 
 class Pool {
  public:
-  explicit Pool(cudaStream_t s) : stream_(s) {}
+  explicit Pool(bool host_sees = false) : host_sees_(host_sees) {}
   ~Pool() { release(); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -38,10 +38,13 @@ class Pool {
   void* take(std::size_t bytes);  // 512-byte aligned at least; throws CudaError with the size if the device is full
   void give(void*) noexcept;      // what take() handed out, or nullptr
   void release() noexcept;        // gives everything unused back to the device
-  std::size_t held() const { return held_; }  // bytes taken from the device
+  bool host_sees() const { return host_sees_; }  // unified memory: the host may read it where it lies
+  std::size_t held() const { return held_; }     // bytes taken from the device
 
  private:
-  cudaStream_t stream_;
+  cudaError_t ask(void** p, std::size_t bytes) const;
+
+  bool host_sees_;
   std::map<std::size_t, std::vector<void*>> free_;  // by size
   std::map<void*, std::size_t> sizes_;              // of everything held
   std::size_t held_ = 0;

@@ -1,4 +1,9 @@
 // Memory of the device, copies and fills, and the pool.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
 #include "engine/cuda/cuda.h"
 #include "tests/catch.h"
 #include "tests/compare.h"
@@ -25,8 +30,7 @@ TEST_CASE("what goes to the device comes back, through views of any ld") {
 }
 
 TEST_CASE("the pool hands memory of one size out again") {
-  Stream stream;
-  Pool pool(stream);
+  Pool pool;
   void* a = pool.take(1000);
   void* b = pool.take(1024);
   CHECK(a != b);
@@ -37,4 +41,33 @@ TEST_CASE("the pool hands memory of one size out again") {
   pool.give(b);
   pool.release();
   CHECK(pool.held() == 1024);
+}
+
+#if !defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
+TEST_CASE("on the CPU, too, the host may not touch memory of the device") {
+  CudaBackend be;
+  Matrix there(Shape{2, 2}, &be);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGSEGV, SIG_DFL);  // not a report of Catch2
+    volatile Real* p = there.view().data;
+    _exit(p[0] == 0 ? 1 : 2);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGSEGV);
+}
+#endif
+
+TEST_CASE("memory that the host sees, too, can be read where it lies") {
+  CudaBackend be(true);
+  REQUIRE(be.host_readable());
+  Matrix there(Shape{3, 2}, &be);
+  be.fill(there, 1.5f);
+  CHECK(there(2, 1) == 1.5f);
+  there(0, 1) = -4;
+  Matrix copy(Shape{3, 2}, &be);
+  be.copy(there, copy);
+  CHECK(copy(0, 1) == -4);
 }

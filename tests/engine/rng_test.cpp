@@ -26,6 +26,17 @@ TEST_CASE("J04 the first uniform and normal numbers of seed 42") {  // computed 
   }
 }
 
+TEST_CASE("a jump stands where as many draws would") {
+  for (std::uint64_t draws : {0u, 1u, 2u, 3u, 5u, 64u, 1000u, 4097u}) {
+    Rng steps(7, 11), jump(7, 11);
+    for (std::uint64_t i = 0; i < draws; ++i) steps.bits();
+    jump.skip(glass::Jump(draws));
+    INFO(draws);
+    CHECK(jump.bits() == steps.bits());
+    CHECK(jump.bits() == steps.bits());
+  }
+}
+
 TEST_CASE("seeds and sequences give different numbers, and the same seed the same") {
   CHECK(Rng(1).bits() == Rng(1).bits());
   CHECK(Rng(1).bits() != Rng(2).bits());

@@ -159,6 +159,9 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_option("--spell", spell, "write out the arithmetic behind one entry of --at NAME")->type_name("I,J")->group(more);
   app.add_flag("--json", o.json, "everything as one JSON document, full precision")->group(more);
   app.add_option("--csv", o.csv, "one matrix as CSV, full precision: Q, dQ, ...")->type_name("NAME")->group(more);
+  app.add_option("--device", o.device, "cpu, or cuda: in float, on a GPU or its kernels on the CPU; verdicts against the CPU in double")
+      ->type_name("NAME")->check(CLI::IsMember({"cpu", "cuda"}).description(""))->group(more);
+  app.add_option("--reference", o.reference, "with --device cuda: the --json of this lesson on the CPU (tutorials/run makes it)")->type_name("FILE")->group(more);
   app.add_option("--threads", thread_count, "how many threads the fast kernels may use (default: GLASS_THREADS, else the number of cores)")->type_name("N")->group(more);
   app.add_flag("--health", o.health, "at the end: gradient by layer, entropy by head, saturated rows, largest score")->group(more);
   app.add_flag("--profile", o.profile, "at the end: time, FLOPs and bytes of each op and line, beside the machine's limits")->group(more);

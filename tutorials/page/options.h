@@ -29,6 +29,8 @@ struct Options {
   bool health = false;                   // a report about attention and gradients at the end
   bool profile = false;                  // where the time goes, at the end
   bool quiet = false, verbose = false;
+  std::string device = "cpu";            // "cuda": the program must be built for it
+  std::string reference;                 // a --json of the same lesson on the CPU, for the verdicts of a run on a device
   std::string variant;                   // one of the lesson's variants; the first if not asked for
   std::string preset;                    // of a lesson that trains on a text: the first if not asked for
   long steps = 0;                        // of training; 0: as the preset says

@@ -19,6 +19,9 @@ static const char* const kSentence = "the cat sat on the mat";
 
 Page::Page(int argc, char** argv, const char* lesson) : rng(0), options(parse_options(argc, argv, lesson)) {
   rng = Rng(options.seed);
+  if (on_device() && tape.be.name() != options.device) {
+    throw InputError("--device " + options.device + ": " + (std::string(lesson_info(lesson).name) + "_cuda is the program for it, and needs a CUDA device"));
+  }
   tape.watch_nonfinite = tape.zero_first = true;
   std::string text = options.text.empty() ? kSentence : options.text;
   if (!options.file.empty() && lesson_info(lesson).words) {
@@ -128,7 +131,8 @@ void Page::begin() {
   refuse_unknown(false);
   const LessonInfo& info = lesson_info(options.lesson.c_str());
   const std::string seed = random_ ? fmt::format("   (--seed {})", options.seed) : "";
-  put(spelled(fmt::format("{}  {}{}\n{}\n{}", info.number, info.title, seed, info.claim, cut_note_)));
+  const std::string device = on_device() ? "On " + options.device + ", in float; gradients are compared with the CPU's in double.\n" : "";
+  put(spelled(fmt::format("{}  {}{}\n{}\n{}{}", info.number, info.title, seed, info.claim, device, cut_note_)));
 }
 
 void Page::say(const std::string& text) {
@@ -232,6 +236,9 @@ std::string Page::below(double tolerance) {
   return fmt::format("ok (< 1e{})", int(std::lround(std::log10(tolerance))));
 }
 
+// What double keeps to 1e-9, float on a device keeps to 1e-4 (DESIGN: values 1e-5, gradients 1e-4; checks compare both).
+double Page::in_float(double tolerance) const { return on_device() ? std::max(tolerance, 1e-4) : tolerance; }
+
 bool Page::report(const std::string& claim, bool ok, const std::string& text) {
   begin();
   put(spelled(fmt::format("   {:<58} {}\n", claim, painted(text, ok ? "32" : "31"))));
@@ -241,11 +248,13 @@ bool Page::report(const std::string& claim, bool ok, const std::string& text) {
 
 bool Page::check(const std::string& claim, std::initializer_list<Same> pairs, double tolerance) {
   double worst = 0;
+  tolerance = in_float(tolerance);
   for (const Same& p : pairs) worst = std::max(worst, gap(p.got, p.want));
   return report(claim, worst < tolerance, worst < tolerance ? below(tolerance) : "WRONG by " + to_text(worst));
 }
 
 bool Page::check(const std::string& claim, double got, double want, double tolerance) {
+  tolerance = in_float(tolerance);
   const bool ok = std::fabs(got - want) / (1 + std::fabs(want)) < tolerance;
   return report(claim, ok, ok ? below(tolerance) : fmt::format("WRONG: {} is not {}", to_text(got), to_text(want)));
 }

@@ -122,8 +122,11 @@ class Page {
   std::string painted(const std::string& text, const char* code) const;
   Block block(Var, const std::string& title, Mat values) const;
   std::string verdict_of_gradient(Var);
+  std::string verdict_by_reference(Var);  // of a run on a device: reference.cpp
   bool report(const std::string& claim, bool ok, const std::string& text);
   static std::string below(double tolerance);  // "ok (< 1e-7)"
+  double in_float(double tolerance) const;
+  bool on_device() const { return options.device != "cpu"; }
   void spell_by_name();  // a line that the lesson named but did not show
   void asked_spelling(std::initializer_list<Var>, bool gradient);
   void health();                                   // --health; health.cpp

@@ -58,6 +58,7 @@ need() {
 }
 
 need_for_lessons() { need libfmt-dev:fmt/format.h libcli11-dev:CLI/CLI.hpp; }
+need_for_cuda() { need nlohmann-json3-dev:nlohmann/json.hpp; }  # the numbers of the CPU are handed over as JSON
 need_for_tests() {  # Catch2 2 has catch.hpp, Catch2 3 has catch_all.hpp
   need libfmt-dev:fmt/format.h libcli11-dev:CLI/CLI.hpp "catch2:catch2/catch.hpp|catch2/catch_all.hpp"
 }

@@ -1,5 +1,6 @@
 // The scheduler: runs the blocks of a grid one after another, the threads of a block as fibers.
 // GLASS_CUDA_ORDER=forward|reverse|<seed> picks the order in which ready threads (and blocks) run.
+#include "device_memory.h"
 #include "state.h"
 #include "switch.h"
 
@@ -187,6 +188,7 @@ unsigned warp_meet(unsigned mask, bool predicate, const void* in, void* out, uns
 }
 
 void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, void (*body)(void*), void* context) {
+  const DeviceIsOpen open;
   const char* setting = std::getenv("GLASS_CUDA_ORDER");
   const std::string order_name = setting ? setting : "forward";
   std::minstd_rand random(unsigned(std::strtoul(order_name.c_str(), nullptr, 10)) + 1);

@@ -231,8 +231,9 @@ void print_accesses() {
 #define HOOK(name, size, write) \
   extern "C" void name(void* p) { cuda_on_cpu::touch(p, size, write, false, __builtin_return_address(0)); }
 HOOK(__tsan_read1, 1, false)
-HOOK(__tsan_read2, 2, false) HOOK(__tsan_read4, 4, false) HOOK(__tsan_read8, 8, false) HOOK(__tsan_read16, 16, false)
-    HOOK(__tsan_write1, 1, true) HOOK(__tsan_write2, 2, true) HOOK(__tsan_write4, 4, true) HOOK(__tsan_write8, 8, true)
+HOOK(__tsan_read2, 2, false)
+HOOK(__tsan_read4, 4, false) HOOK(__tsan_read8, 8, false) HOOK(__tsan_read16, 16, false) HOOK(__tsan_write1, 1, true)
+    HOOK(__tsan_write2, 2, true) HOOK(__tsan_write4, 4, true) HOOK(__tsan_write8, 8, true)
         HOOK(__tsan_write16, 16, true) HOOK(__tsan_unaligned_read2, 2, false) HOOK(__tsan_unaligned_read4, 4, false)
             HOOK(__tsan_unaligned_read8, 8, false) HOOK(__tsan_unaligned_read16, 16, false)
                 HOOK(__tsan_unaligned_write2, 2, true) HOOK(__tsan_unaligned_write4, 4, true)

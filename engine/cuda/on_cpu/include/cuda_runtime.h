@@ -259,22 +259,15 @@ cudaError_t cudaMallocAsync(T** p, std::size_t bytes, cudaStream_t) {
   return cudaMalloc(p, bytes);
 }
 inline cudaError_t cudaFreeAsync(void* p, cudaStream_t) { return cudaFree(p); }
-inline cudaError_t cudaMemcpy(void* d, const void* s, std::size_t n, cudaMemcpyKind) {
-  return std::memcpy(d, s, n), cudaSuccess;
+cudaError_t cudaMallocManaged(void** p, std::size_t bytes);  // the host may read and write it, too
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t = nullptr);
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                              std::size_t height, cudaMemcpyKind, cudaStream_t = nullptr);
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t = nullptr);
+inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return cudaMemcpyAsync(to, from, bytes, kind);
 }
-inline cudaError_t cudaMemcpyAsync(void* d, const void* s, std::size_t n, cudaMemcpyKind, cudaStream_t = nullptr) {
-  return std::memcpy(d, s, n), cudaSuccess;
-}
-inline cudaError_t cudaMemcpy2DAsync(void* d, std::size_t d_pitch, const void* s, std::size_t s_pitch,
-                                     std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t = nullptr) {
-  for (std::size_t i = 0; i < height; ++i)
-    std::memcpy(static_cast<char*>(d) + i * d_pitch, static_cast<const char*>(s) + i * s_pitch, width);
-  return cudaSuccess;
-}
-inline cudaError_t cudaMemset(void* d, int v, std::size_t n) { return std::memset(d, v, n), cudaSuccess; }
-inline cudaError_t cudaMemsetAsync(void* d, int v, std::size_t n, cudaStream_t = nullptr) {
-  return std::memset(d, v, n), cudaSuccess;
-}
+inline cudaError_t cudaMemset(void* to, int value, std::size_t bytes) { return cudaMemsetAsync(to, value, bytes); }
 inline cudaError_t cudaStreamCreate(cudaStream_t* s) { return *s = nullptr, cudaSuccess; }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }

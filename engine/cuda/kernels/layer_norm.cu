@@ -1,0 +1,42 @@
+//   x̂_ij = (x_ij - μ_i) r_i      μ_i = mean of row i      r_i = 1 / √(mean of (x_i - μ_i)² + eps)
+//   y_ij = x̂_ij g_j + b_j        (rms_norm: μ = 0, and no b)
+//
+// A warp for each row. In double, and in two passes: Σx² - (Σx)²/C would cancel for a large mean.
+#include "engine/cuda/cuda.h"
+#include "engine/cuda/row_moments.cuh"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+namespace {
+
+__global__ void layer_norm_kernel(DeviceMat x, DeviceMat gain, DeviceMat bias, double eps, DeviceMat rstd,
+                                  DeviceMat y) {
+  const int i = row_of_warp();
+  if (i >= x.rows) return;
+  const double m = row_mean(x, i), r = reciprocal_root(x, i, m, eps);
+  for (int j = int(threadIdx.x); j < x.cols; j += 32) y(i, j) = float((x(i, j) - m) * r * gain(0, j) + bias(0, j));
+  if (threadIdx.x == 0) rstd(i, 0) = float(r);
+}
+
+__global__ void rms_norm_kernel(DeviceMat x, DeviceMat gain, double eps, DeviceMat rrms, DeviceMat y) {
+  const int i = row_of_warp();
+  if (i >= x.rows) return;
+  const double r = reciprocal_root(x, i, 0, eps);
+  for (int j = int(threadIdx.x); j < x.cols; j += 32) y(i, j) = float(x(i, j) * r * gain(0, j));
+  if (threadIdx.x == 0) rrms(i, 0) = float(r);
+}
+
+}  // namespace
+
+void CudaBackend::layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) {
+  if (x.rows == 0) return;
+  launch(warp_per_row(x.rows, stream), layer_norm_kernel, x, gain, bias, eps, rstd, y);
+}
+
+void CudaBackend::rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) {
+  if (x.rows == 0) return;
+  launch(warp_per_row(x.rows, stream), rms_norm_kernel, x, gain, eps, rrms, y);
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

@@ -1,0 +1,184 @@
+//   NN  C_ij = Σ_k A_ik B_kj      NT  C_ij = Σ_k A_ik B_jk      TN  C_ij = Σ_k A_ki B_kj
+//
+// A block computes a tile of C, BM x BN; each of its warps a part of that, WM x WN; each lane squares of 4 x 4, held in
+// registers. In steps of 8 along k, the block brings 8 x BM numbers of A and 8 x BN of B to shared memory, both with k
+// down, so that a lane reads 4 neighbours at once. Each thread brings one float4 of each.
+//
+//        B: 8 x BN            lane (r, c) of a warp, 4 x 8 lanes, WM = 32, WN = 64: four squares
+//   A    +-------+              rows     r*4 .. +3  and 16 higher
+//  BM    | tile  |              columns  c*4 .. +3  and 32 higher
+//   x 8  | of C  |            so 8 lanes read all 32 banks, or one address: no conflicts
+//        +-------+
+//
+// Two buffers: while one is multiplied, the next numbers are on their way. One barrier for each step is enough.
+// Version 6 of the ladder (matmul_ladder.cu has the way to here).
+#include "engine/cuda/cuda.h"
+#include "engine/cuda/device_mat.cuh"
+#include "engine/cuda/launch.cuh"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+namespace {
+
+constexpr int BK = 8;
+constexpr int kPad = 4;  // 4 (BM + 4) is 16 banks: the two halves of a transposed store do not meet
+
+struct Operand {  // A or B, as the tiles see it: k down, and m (a row or a column of C) to the right
+  const float* data;
+  int ld, m, k;
+  bool aligned;  // every group of 4 neighbours may be read as a float4
+};
+
+// The 4 numbers that this thread brings: neighbours along k (kAlongK), or along m. Outside: 0.
+template <bool kAlongK>
+__device__ float4 fetch(const Operand& x, int m, int k) {
+  const float* p = x.data + (kAlongK ? std::ptrdiff_t(m) * x.ld + k : std::ptrdiff_t(k) * x.ld + m);
+  const int inside = m < x.m && k < x.k ? (kAlongK ? x.k - k : x.m - m) : 0;
+  if (inside >= 4 && x.aligned) return *reinterpret_cast<const float4*>(p);
+  float4 v = make_float4(0, 0, 0, 0);
+  if (inside > 0) v.x = p[0];
+  if (inside > 1) v.y = p[1];
+  if (inside > 2) v.z = p[2];
+  if (inside > 3) v.w = p[3];
+  return v;
+}
+
+// Thread t of a tile that is B wide: which 4 numbers it brings.
+template <bool kAlongK, int B>
+__device__ int my_m(int t) {
+  return kAlongK ? t / 2 : t % (B / 4) * 4;
+}
+template <bool kAlongK, int B>
+__device__ int my_k(int t) {
+  return kAlongK ? t % 2 * 4 : t / (B / 4);
+}
+
+template <bool kAlongK, int B>
+__device__ void put(float4 v, float (*tile)[B + kPad], int t) {
+  const int m = my_m<kAlongK, B>(t), k = my_k<kAlongK, B>(t);
+  if (kAlongK) {
+    tile[k][m] = v.x;
+    tile[k + 1][m] = v.y;
+    tile[k + 2][m] = v.z;
+    tile[k + 3][m] = v.w;
+  } else {
+    *reinterpret_cast<float4*>(&tile[k][m]) = v;
+  }
+}
+
+struct Result {
+  DeviceMat C;
+  const float* row;  // added to every row of C, or nullptr
+  bool accumulate, aligned;
+};
+
+__device__ void store(const Result& y, int i, int j, const float* sum) {  // 4 neighbours
+  if (i >= y.C.rows || j >= y.C.cols) return;
+  float* c = y.C.row(i) + j;
+  if (y.aligned && j + 4 <= y.C.cols) {
+    float4 v = make_float4(sum[0], sum[1], sum[2], sum[3]);
+    if (y.accumulate) {
+      const float4 old = *reinterpret_cast<const float4*>(c);
+      v = make_float4(old.x + v.x, old.y + v.y, old.z + v.z, old.w + v.w);
+    }
+    if (y.row) v = make_float4(v.x + y.row[j], v.y + y.row[j + 1], v.z + y.row[j + 2], v.w + y.row[j + 3]);
+    *reinterpret_cast<float4*>(c) = v;
+    return;
+  }
+  for (int q = 0; q < 4 && j + q < y.C.cols; ++q) {
+    c[q] = (y.accumulate ? c[q] + sum[q] : sum[q]) + (y.row ? y.row[j + q] : 0.0f);
+  }
+}
+
+template <bool kAlongKOfA, bool kAlongKOfB, int BM, int BN, int WM, int WN>
+__global__ void __launch_bounds__(BM * BN / (WM * WN) * 32) product_kernel(Operand A, Operand B, Result y) {
+  constexpr int kSquaresDown = WM / 16, kSquaresRight = WN / 32;
+  alignas(16) __shared__ float a[2][BK][BM + kPad], b[2][BK][BN + kPad];
+  const int t = threadIdx.x, warp = t / 32, lane = t % 32;
+  const int tiles_right = ceil_div(y.C.cols, BN);
+  const int i0 = int(blockIdx.x) / tiles_right * BM, j0 = int(blockIdx.x) % tiles_right * BN;
+  const int mi = warp / (BN / WN) * WM + lane / 8 * 4, mj = warp % (BN / WN) * WN + lane % 8 * 4;  // my first square
+  const int am = i0 + my_m<kAlongKOfA, BM>(t), ak = my_k<kAlongKOfA, BM>(t);
+  const int bm = j0 + my_m<kAlongKOfB, BN>(t), bk = my_k<kAlongKOfB, BN>(t);
+  float sum[kSquaresDown * 4][kSquaresRight * 4] = {};
+
+  put<kAlongKOfA, BM>(fetch<kAlongKOfA>(A, am, ak), a[0], t);
+  put<kAlongKOfB, BN>(fetch<kAlongKOfB>(B, bm, bk), b[0], t);
+  __syncthreads();
+  for (int k0 = 0, now = 0; k0 < A.k; k0 += BK, now ^= 1) {
+    const float4 next_a = fetch<kAlongKOfA>(A, am, k0 + BK + ak), next_b = fetch<kAlongKOfB>(B, bm, k0 + BK + bk);
+#pragma unroll
+    for (int k = 0; k < BK; ++k) {
+      float4 x[kSquaresDown], w[kSquaresRight];
+#pragma unroll
+      for (int s = 0; s < kSquaresDown; ++s) x[s] = *reinterpret_cast<const float4*>(&a[now][k][mi + 16 * s]);
+#pragma unroll
+      for (int s = 0; s < kSquaresRight; ++s) w[s] = *reinterpret_cast<const float4*>(&b[now][k][mj + 32 * s]);
+#pragma unroll
+      for (int s = 0; s < kSquaresDown; ++s) {
+        const float rows[4] = {x[s].x, x[s].y, x[s].z, x[s].w};
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+#pragma unroll
+          for (int u = 0; u < kSquaresRight; ++u) {
+            sum[4 * s + i][4 * u] += rows[i] * w[u].x;
+            sum[4 * s + i][4 * u + 1] += rows[i] * w[u].y;
+            sum[4 * s + i][4 * u + 2] += rows[i] * w[u].z;
+            sum[4 * s + i][4 * u + 3] += rows[i] * w[u].w;
+          }
+        }
+      }
+    }
+    put<kAlongKOfA, BM>(next_a, a[now ^ 1], t);  // nobody reads this buffer: they did so before the last barrier
+    put<kAlongKOfB, BN>(next_b, b[now ^ 1], t);
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < 4 * kSquaresDown; ++i) {
+#pragma unroll
+    for (int u = 0; u < kSquaresRight; ++u) {
+      store(y, i0 + mi + i / 4 * 16 + i % 4, j0 + mj + 32 * u, &sum[i][4 * u]);
+    }
+  }
+}
+
+bool aligned(Mat x) { return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && x.ld % 4 == 0; }
+
+template <bool kAlongKOfA, bool kAlongKOfB>
+void launch_product(const Operand& A, const Operand& B, const Result& y, cudaStream_t stream) {
+  const auto tiles = [&](int size) { return std::ptrdiff_t(ceil_div(y.C.rows, size)) * ceil_div(y.C.cols, size); };
+  if (tiles(128) >= 64) {  // enough of them to keep half of a large GPU busy
+    launch({dim3(unsigned(tiles(128))), dim3(256), 0, stream}, product_kernel<kAlongKOfA, kAlongKOfB, 128, 128, 32, 64>,
+           A, B, y);
+  } else {
+    launch({dim3(unsigned(tiles(32))), dim3(64), 0, stream}, product_kernel<kAlongKOfA, kAlongKOfB, 32, 32, 16, 32>, A,
+           B, y);
+  }
+}
+
+void product(Product form, Mat a, Mat b, const Result& y, cudaStream_t stream) {
+  if (y.C.rows == 0 || y.C.cols == 0) return;
+  const int depth = form == Product::TN ? a.rows : a.cols;
+  const Operand A{a.data, a.ld, y.C.rows, depth, aligned(a)}, B{b.data, b.ld, y.C.cols, depth, aligned(b)};
+  switch (form) {
+    case Product::NN:
+      return launch_product<true, false>(A, B, y, stream);
+    case Product::NT:
+      return launch_product<true, true>(A, B, y, stream);
+    case Product::TN:
+      return launch_product<false, false>(A, B, y, stream);
+  }
+}
+
+}  // namespace
+
+void CudaBackend::matmul(Product form, Mat a, Mat b, Mat c, bool accumulate) {
+  product(form, a, b, {c, nullptr, accumulate, aligned(c)}, stream);
+}
+
+void CudaBackend::matmul_add_row(Mat a, Mat b, Mat r, Mat c) {
+  product(Product::NN, a, b, {c, r.data, false, aligned(c)}, stream);
+}
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass

@@ -1,0 +1,12 @@
+// The rows of twin_rows_problem.cpp.
+#pragma once
+
+#include "tests/cuda/twin_problem.h"
+
+namespace glass {
+inline namespace GLASS_PRECISION {
+
+std::vector<TwinCase> twin_cases();
+
+}  // namespace GLASS_PRECISION
+}  // namespace glass
