@@ -18,6 +18,7 @@ import gdb.printing
 
 sys.dont_write_bytecode = True  # no __pycache__ among the sources
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import glass_cuda  # noqa: F401 the command cuda
 from glass_ask import COMMANDS
 from glass_find import NotRunning
 from glass_show import SHOW, Unreadable, as_text
