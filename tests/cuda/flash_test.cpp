@@ -111,7 +111,8 @@ TEST_CASE("flash attention: the same bits every time, and without dQ, dK, dV or 
   Matrix first_q, first_k, first_v;
   for (int wanted = 7; wanted >= 0; --wanted) {
     const OnDevice dQ(be, Matrix(p.Q.shape())), dK(be, Matrix(p.K.shape())), dV(be, Matrix(p.V.shape()));
-    be.flash_attention_backward(Q, K, V, p.scale, p.t, Y, L, dY, {}, D, {}, wanted & 1 ? Mat(dQ) : Mat{}, wanted & 2 ? Mat(dK) : Mat{}, wanted & 4 ? Mat(dV) : Mat{});
+    const bool add[] = {true, true, true};
+    be.flash_attention_backward(Q, K, V, p.scale, p.t, Y, L, dY, {}, D, {}, wanted & 1 ? Mat(dQ) : Mat{}, wanted & 2 ? Mat(dK) : Mat{}, wanted & 4 ? Mat(dV) : Mat{}, add);
     if (wanted == 7) first_q = dQ.host(), first_k = dK.host(), first_v = dV.host();
     CHECK(bit_difference(dQ.host(), wanted & 1 ? first_q : Matrix(p.Q.shape())) == "");
     CHECK(bit_difference(dK.host(), wanted & 2 ? first_k : Matrix(p.K.shape())) == "");
