@@ -161,7 +161,7 @@ void Screen::show(const std::vector<std::string>& lines, std::size_t from, const
   for (int r = 0; r + 1 < rows_; ++r) {
     const std::size_t k = from + std::size_t(r);
     if (k < lines.size()) text += cut(lines[k], columns_);
-    text += "\x1b[K\r\n";
+    text += "\x1b[K\n";
   }
   text += cut(bottom, columns_ - 1) + "\x1b[K";
   put_raw(text.data(), text.size());

@@ -75,8 +75,8 @@ static void on_screen(Walk& walk, bool ascii) {
     const std::size_t room = std::size_t(std::max(1, screen.rows() - 1)), most = lines.size() > room ? lines.size() - room : 0;
     from = std::min(from, most);
     const std::string keys = ascii ? "space,b step  s sweep  j jump  w why  n nudge  t tape  h help  q quit" : "→ ← step  s sweep  j jump  w why  n nudge  t tape  h help  q quit";
-    const std::string scroll = most ? fmt::format("  {} {}-{}/{}", ascii ? "up/down" : "↑↓", from + 1, std::min(from + room, lines.size()), lines.size()) : "";
-    screen.show(lines, from, fmt::format("\x1b[7m {}/{}  {}{} \x1b[0m", walk.at() + 1, walk.steps(), keys, scroll));
+    const std::string scroll = most ? fmt::format("{} {}-{}/{}  ", ascii ? "up/down" : "↑↓", from + 1, std::min(from + room, lines.size()), lines.size()) : "";
+    screen.show(lines, from, fmt::format("\x1b[7m {}/{}  {}{} \x1b[0m", walk.at() + 1, walk.steps(), scroll, keys));
     const int key = screen.key();
     if (key == Screen::end) return;
     if (key == Screen::up && from > 0) --from;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "engine/entry.h"
 #include "tutorials/page/page_teller.h"
@@ -16,9 +17,9 @@ inline namespace GLASS_PRECISION {
 static const char* const kHelp =
     "   f, b          a step on, back (f 3: three)     s   to where the sweep begins\n"
     "   0, $          to the first, the last step      t   the whole tape\n"
-    "   j NAME        to the line NAME; j dNAME on the way back; j %7, j d%7 by number\n"
+    "   j NAME        to line NAME; j dNAME on the way back; j %7, j d%7 by number\n"
     "   w ENTRY       why is it what it is? For example  w dW_q[1,2]\n"
-    "   n ENTRY H     nudge it by H (0.1 if you leave it out), see what changes, put it back\n"
+    "   n ENTRY H     nudge it by H (or by 0.1), see what changes, put it back\n"
     "   h             this help                        q   end\n";
 
 Walk::Walk(Page& page) : page_(page), tape_(page.tape) {
@@ -32,7 +33,7 @@ std::string Walk::line_text(int id) const {
   const Node& n = tape_.nodes[std::size_t(id)];
   std::string text = label(tape_, id) + fmt::format("  {}", to_text(n.value.rows, n.value.cols));
   for (int i = 0; i < n.n_in; ++i) text += (i ? ", " : n.view_of >= 0 ? "  a block of " : "  of ") + line_name(tape_, n.in[i]);
-  return text + "   " + to_text(n.where) + "\n";
+  return text + "\n   recorded at " + to_text(n.where) + "\n";
 }
 
 std::string Walk::here() const {
@@ -49,11 +50,11 @@ std::string Walk::here() const {
       if (tape_.nodes[std::size_t(n.in[i])].reached) to += (to.empty() ? "d" : ", d") + line_name(tape_, n.in[i]);
     }
     const bool root = id == page_.root_.id;
-    text += fmt::format("   d{} is {}{}\n", name, root ? "the seed, which was given" : "complete: every line that uses it was visited",
-                        to.empty() ? "." : "; from it the rule adds to " + to + ".");
+    text += fmt::format("   d{} is {}.{}\n", name, root ? "the seed, which was given" : "complete: every line that uses it was visited",
+                        to.empty() ? "" : " Its rule adds to " + to + ".");
     blocks.push_back(page_.block(v, " d" + name, HostView(tape_.be, n.grad)));
   }
-  return page_.spelled(text) + figure(blocks, page_.style());
+  return folded(page_.spelled(text), page_.options.width) + figure(blocks, page_.style());
 }
 
 // Forward or back by so many steps, and no further than the ends.
@@ -98,8 +99,12 @@ std::string Walk::nudge(const std::string& rest) {
     const Node& line = tape_.nodes[std::size_t(e.line)];
     const double taped = line.grad.data ? double(HostView(tape_.be, line.grad)(e.row, e.col)) : 0;
     text += fmt::format("   L = sum of d{0} ∘ {0}: {1:.6g} becomes {2:.6g}\n", line_name(tape_, root), n.before, n.after);
-    text += fmt::format("   The taped gradient is {:.9g}. The secant meets it as h shrinks, until rounding wins:\n        h        (L(x+h) − L(x)) / h    off by\n", taped);
-    for (const Nudge::Slope& s : n.slopes) text += fmt::format("   {:>7.0e} {:>22.9g} {:>12.1e}\n", s.h, s.secant, std::fabs(s.secant - taped));
+    text += fmt::format("   The taped gradient is {:.9g}. The secant meets it, until rounding wins:\n        h        (L(x+h) − L(x)) / h    off by\n", taped);
+    for (const Nudge::Slope& s : n.slopes) {
+      const bool rounded = std::numeric_limits<Real>::epsilon() * std::fabs(n.before / s.h) > 1e-10 * std::fabs(s.secant);  // in the digits that are shown
+      text += fmt::format("{} {:>7.0e} {:>22.9g} {:>12.1e}\n", rounded ? " ~" : "  ", s.h, s.secant, std::fabs(s.secant - taped));
+    }
+    text += "   (~: the last digits are rounding; another machine may show others.)\n";
   }
   text += n.restored ? "   Put back: every number is as before, bit for bit.\n" : "   NOT PUT BACK: a line did not compute again what it had.\n";
   return page_.spelled(text);
