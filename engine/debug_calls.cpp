@@ -8,16 +8,20 @@ namespace glass {
 inline namespace GLASS_PRECISION {
 namespace dbg {
 
-[[gnu::noinline, gnu::used]] void why_deep(Tape& tape, const char* what, int depth, int top) {
+std::string why_text(Tape& tape, const char* what, int depth, int top) {
   try {
     WhyTeller teller(tape);
     teller.depth = depth;
     teller.top = top;
-    std::fputs(teller.tell(find_entry(tape, what)).c_str(), stdout);
-    if (!teller.ok) std::puts("   (In the middle of a sweep not every part has arrived yet.)");
+    const std::string text = teller.tell(find_entry(tape, what));
+    return text + (teller.ok ? "" : "   (In the middle of a sweep not every part has arrived yet.)\n");
   } catch (const std::exception& e) {  // must not pass through the frames of the program that is being debugged
-    std::printf("why %s\n", e.what());
+    return std::string("why ") + e.what() + "\n";
   }
+}
+
+[[gnu::noinline, gnu::used]] void why_deep(Tape& tape, const char* what, int depth, int top) {
+  std::fputs(why_text(tape, what, depth, top).c_str(), stdout);
   std::fflush(stdout);
 }
 
