@@ -58,7 +58,7 @@ __global__ void unwritten(float* y) {
 }
 
 struct Numbers {  // n floats of device memory, all 1
-  Pool pool{nullptr};
+  Pool pool;
   float* data;
   explicit Numbers(int n) : data(static_cast<float*>(pool.take(std::size_t(n) * sizeof(float)))) {
     for (int i = 0; i < n; ++i) data[i] = 1;
