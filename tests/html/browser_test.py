@@ -98,6 +98,19 @@ def read_with_keys(page, doc):
     page.key("Escape")
 
 
+def save_figures(page):
+    """What "save SVG" writes stands alone: it can be parsed, and needs no style sheet."""
+    page.js("(download = (name, text) => { (window.saved ||= []).push([name, text]); }, window.saved = [], true)")
+    for where in ("step=4", "tape=9", "heads"):
+        page.js("location.hash = '#%s'" % where)
+        check("figures of " + where, settled(page, "document.querySelectorAll('#page .small').length > 0 && location.hash === '#%s'" % where))
+        page.js("[...document.querySelectorAll('#page .small')].filter((b) => b.textContent === 'save SVG').forEach((b) => b.click())")
+    check("save SVG saves", page.js("saved.length") >= 3, page.js("saved.length"))
+    check("a saved figure is SVG", page.js("saved.every(([name, text]) => name.endsWith('.svg') && new DOMParser().parseFromString(text, 'image/svg+xml').documentElement.tagName === 'svg')"))
+    plain = page.js("saved.filter(([, text]) => /<rect(?![^>]*fill=)/.test(text)).map(([name]) => name)")
+    check("a saved figure has its colours", plain == [], plain)
+
+
 def replay(lessons):
     page = browser.Browser()
     with tempfile.TemporaryDirectory() as folder:
@@ -117,6 +130,7 @@ def replay(lessons):
                 check("the theme changes", settled(page, "document.documentElement.dataset.theme === 'dark'"))
                 page.js("document.querySelector('details.numbers').open = true")
                 check("the table behind the map", settled(page, "document.querySelectorAll('details.numbers td').length > 3"))
+                save_figures(page)
                 page.print_pdf(os.path.join(folder, "paper.pdf"))
                 check("all steps are on the paper", page.js("document.querySelectorAll('#paper .step').length") == len(doc["steps"]))
             page.key("2", "Digit2")
