@@ -3,6 +3,7 @@
 # Names such as O11 are the ids of bug reports of other programs, turned into tests here.
 set -u
 lessons=$(cd "$1" && pwd)
+docs=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../docs" && pwd)
 lesson=$lessons/09_self_attention
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -84,6 +85,8 @@ lesson=$lessons/11_masks
 accepts "--variant" "checks ok" --variant padding
 cp out first; run; cmp -s out first && bad "--variant changes nothing" || ok
 refuses "a variant that is not there" "--variant" --variant sideways
+accepts "--heat of what was shown, though later lines have the same name" " A  %10  6 x 6" --heat "A,E masked,dQ"
+grep -q '^ the .*░.*╱╱╱╱╱╱╱╱╱╱' out && grep -q '╱╱ hidden' out && grep -q ' dQ  %2  6 x 3' out && ok || bad "--heat hatches what is hidden"
 accepts "--help lists the variants" "causal, padding" --help
 lesson=$lessons/diff
 accepts "diff lists its forms" "flash"
@@ -120,6 +123,8 @@ lesson=$lessons/09_self_attention
 
 accepts "--heat of a value and a gradient" "-█-▓-▒-░ 0 +░+▒+▓+█" --heat A,dE
 grep -q ' the     ▓▓░░      ▁▁█▃▁▁  0.6997 sat' out && ok || bad "--heat shades a row"
+run --heat A; sed -n '/^ A  %9/h;/^ A  %9/!H;${x;p}' out | sed '/^$/q' >shown; sed -n '/^ A  %9/,/^```/p' "$docs/see.md" | sed 's/^```$//' >said
+cmp -s shown said && ok || bad "docs/see.md shows another heat map"
 accepts "--heat all" "W_q" --heat all --ascii
 LC_ALL=C grep -q '[^ -~]' out && bad "--heat --ascii prints other characters" || ok
 run --heat A --color always; grep -q $'\x1b\[48;5;69m' out && ok || bad "--heat in colour"

@@ -54,10 +54,19 @@ static bool holds_weights(const Node& n) {  // rows that sum to 1, or to 0; thos
   return std::string("field") == n.op && n.name[0] == 'A';
 }
 
+// A line of that name: one that a step showed, else the first. What a lesson compares it with comes later under the same name.
+int Page::line_named(const std::string& name, bool gradient) {
+  for (const Told& t : told_)
+    for (const int id : gradient ? t.gradients : t.lines)
+      if (name_of(tape.var(id)) == name && (!gradient || tape.var(id).has_grad())) return id;
+  for (int id = 0; id < int(tape.nodes.size()); ++id)
+    if (name_of(tape.var(id)) == name && (!gradient || tape.var(id).has_grad())) return id;
+  return -1;
+}
+
 bool Page::heat_of_line(const std::string& name, bool gradient) {
-  int id = int(tape.nodes.size()) - 1;
-  while (id >= 0 && name_of(tape.var(id)) != name) --id;  // the last line of that name, as tape.find
-  if (id < 0 || (gradient && !tape.nodes[std::size_t(id)].grad.data)) return false;
+  const int id = line_named(name, gradient);
+  if (id < 0) return false;
   const Node& n = tape.nodes[std::size_t(id)];
   const HostView values(tape.be, gradient ? n.grad : n.value);
   const Block b = block(tape.var(id), "", values);

@@ -148,6 +148,7 @@ class Page {
   std::string svg() const;
   std::string picture_title() const;
   void heat();                   // --heat
+  int line_named(const std::string& name, bool gradient);
   bool heat_of_line(const std::string& name, bool gradient);
   bool heat_of_told(const std::string& name);
   Labels told_names();
