@@ -47,7 +47,7 @@ static int line_called(const Tape& tape, const std::string& name, bool with_grad
 
 static std::string no_line(const Tape& tape, const std::string& what, const std::string& name) {
   const std::string last = std::to_string(int(tape.nodes.size()) - 1);
-  if (name.find('%') <= 1) return "\"" + what + "\": the tape has no line " + name + (tape.nodes.empty() ? ": it is empty" : "; its last is %" + last);
+  if (name.find('%') <= 1) return "\"" + what + "\": the tape has no line " + name.substr(name.find('%')) + (tape.nodes.empty() ? ": it is empty" : "; its last is %" + last);
   std::vector<std::string> known;
   for (const Node& n : tape.nodes)
     if (*n.name) known.push_back(n.name);

@@ -37,6 +37,7 @@ RuleAlone::RuleAlone(Tape& t, int line, bool every_operand)
 }
 
 RuleAlone::~RuleAlone() {
+  if (ran && n.reached && n.grad.data) run_backward(n.grad);  // what the rule left in fields for show, say D of flash attention, is back
   for (const auto& [p, grad] : kept) tape.be.copy(grad, p->grad);
   tape.watch_nonfinite = watch;
   tape.profile = profile;
@@ -56,9 +57,14 @@ Step RuleAlone::step(Mat y, Mat cotangent) {
 }
 
 void RuleAlone::backward() {
+  run_backward(dy);
+  ran = true;
+}
+
+void RuleAlone::run_backward(Mat cotangent) {
   for (const Matrix& m : memory) tape.be.fill(m, 0);
   for (const auto& k : kept) tape.be.fill(k.first->grad, 0);
-  Step s = step(n.value, dy);
+  Step s = step(n.value, cotangent);
   n.rule->backward(s);
 }
 

@@ -32,6 +32,7 @@ struct RuleAlone {
   std::vector<std::pair<const Param*, Matrix>> kept;
   bool watch;
   Profile* profile;
+  bool ran = false;
 
   RuleAlone(Tape&, int line, bool every_operand);  // false: only those that want a gradient get one
   RuleAlone(const RuleAlone&) = delete;
@@ -39,6 +40,7 @@ struct RuleAlone {
   void keep(const Param*);
   Step step(Mat y, Mat cotangent);
   void backward();      // from dy
+  void run_backward(Mat cotangent);
   void forward(Mat y);  // into y
   void clear() { tape.be.fill(dy, 0); }
   void set(int i, int j, double v) { tape.be.fill(dy.view().block(i, j, 1, 1), Real(v)); }

@@ -162,6 +162,7 @@ Why why_value(Tape& tape, int line, int row, int col) {
   for (const WhyTerm& t : why.terms) why.size += std::fabs(t.product);
 
   const Matrix again(n.value.shape(), &tape.be);
+  tape.be.copy(n.value, again);  // a detached value is not computed twice
   alone.forward(again);
   why.sum = read(tape, again, y.row, y.col);
   return why;

@@ -49,6 +49,7 @@ static void compare(Tape& tape, const Why& why, int id, WhyGap& gap) {
   const Node& own = tape.nodes[std::size_t(why.line)];
   const Mat cell = own.value.block(why.row, why.col, 1, 1);
   const double x = read(tape, own.value, why.row, why.col);
+  if (!std::isfinite(x)) return;  // a masked score cannot be nudged
   std::vector<Matrix> tried;
   for (const double h : kSteps) tried.push_back(slopes(alone, cell, x, h));
   const Matrix y = result(alone, cell, Real(x));  // everything as it was, also what the op keeps

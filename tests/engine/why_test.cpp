@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/debug_calls.h"
 #include "engine/entry.h"
 #include "engine/ops.h"
 #include "engine/recompute.h"
@@ -205,6 +206,22 @@ TEST_CASE("why: errors name the line and the entry") {
   CHECK_THROWS_WITH(why_value(tape, 7, 0, 0), "why: the tape has no line %7; its last is %1");
   CHECK_THROWS_WITH(why_value(tape, y.id, 1, 0), "why: %1 exp \"y\" is 1 x 2, it has no entry [1,0]");
   CHECK_THROWS_WITH(why_value(tape, y.id, 0, -1), "why: %1 exp \"y\" is 1 x 2, it has no entry [0,-1]");
+}
+
+TEST_CASE("why: what a debugger prints") {
+  using Catch::Matchers::ContainsSubstring;
+  Tape tape;
+  const Var x = tape.input(Matrix{{2, 3}}, "x"), y = mul(x, x).named("y"), s = add(y, scale(x, 5)).named("s");
+  tape.backward(s, Matrix{{10, -1}});
+  const std::string text = dbg::why_text(tape, "dx[0,1]", 2, 1);
+  CHECK_THAT(text, ContainsSubstring("Why dx[0,1] = -11\n") && ContainsSubstring("x[0,1] goes into 1 number of %1 mul \"y\"\n"));
+  CHECK_THAT(text, ContainsSubstring("  dy[0,1]") && ContainsSubstring("= -1, adds up") && ContainsSubstring("and 1 more") && ContainsSubstring("   adds up"));
+  CHECK_THAT(dbg::why_text(tape, "y[0,1]", 1, 8), ContainsSubstring("y[0,1] = mul = 9") && ContainsSubstring("bit for bit"));
+  CHECK_THAT(dbg::why_text(tape, "ds[0,0]", 1, 8), ContainsSubstring("the seed of the sweep"));
+  CHECK_THAT(dbg::why_text(tape, "x[0,0]", 1, 8), ContainsSubstring("a leaf of the tape"));
+  CHECK(dbg::why_text(tape, "dz[0,0]", 1, 8) == "why \"dz[0,0]\": no line of the tape is called dz, did you mean dx?\n");
+  tape.nodes[std::size_t(x.id)].grad(0, 1) += 1;  // as in the middle of a sweep
+  CHECK_THAT(dbg::why_text(tape, "dx[0,1]", 1, 8), ContainsSubstring("DOES NOT ADD UP: off by 1\n") && ContainsSubstring("In the middle of a sweep"));
 }
 
 TEST_CASE("an entry by name or number") {

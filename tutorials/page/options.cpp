@@ -143,6 +143,10 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_option("--only", o.only, "show only these matrices, for example Q,K,dE")->type_name("NAMES")->delimiter(',')->group(more);
   app.add_option("--at", o.at, "the matrix that --spell means: E, Y, dQ, ...")->type_name("NAME")->group(more);
   app.add_option("--spell", spell, "write out the arithmetic behind one entry of --at NAME")->type_name("I,J")->group(more);
+  app.add_option("--why", o.why, "explain one entry by the numbers that made it: dW_q[1,2], A[0,3], %7[0,1], or all; may be repeated")->type_name("ENTRY")->allow_extra_args(false)->group(more);
+  app.add_option("--depth", o.depth, "--why: so many steps along the tape (default 1)")->type_name("N")->check(number(1, 1000))->group(more);
+  app.add_option("--top", o.top, "--why: show the K largest parts of each sum (default 8)")->type_name("K")->check(number(1, 1000000))->group(more);
+  app.add_flag("--step", o.step, "walk along the tape, forward and back: single keys on a terminal, else commands on standard input")->group(more);
   app.add_flag("--json", o.json, "everything as one JSON document, full precision")->group(more);
   app.add_option("--csv", o.csv, "one matrix as CSV, full precision: Q, dQ, ...")->type_name("NAME")->group(more);
   app.add_option("--heat", o.heat, "at the end: these matrices and curves in shades, for example A,dE; all: every one that is shown")->type_name("NAMES")->delimiter(',')->group(more);
@@ -168,6 +172,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     if (o.forms.size() == 1) throw CLI::ValidationError("diff", "one form is given, \"" + o.forms[0] + "\"; it takes two");
     if (o.json + !o.csv.empty() + (o.svg == "-") + (o.dot == "-") > 1) throw CLI::ValidationError("--json, --csv, --svg - and --dot -", "standard output holds one of them");
     if (o.html == "-") throw CLI::ValidationError("--html", "it needs the name of a file");
+    if (o.step && (o.json || !o.csv.empty() || o.svg == "-" || o.dot == "-")) throw CLI::ValidationError("--step", "it does not go with --json or --csv");
     if (o.quiet && o.verbose) throw CLI::ValidationError("-q and -v", "give one of the two");
     set_threads(parse_threads(thread_count.c_str(), "--threads"));
     threads();  // reads GLASS_THREADS: a mistake in it is reported now

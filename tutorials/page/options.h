@@ -24,6 +24,9 @@ struct Options {
   std::vector<std::string> only;         // empty: everything
   std::string at;                        // the matrix that --spell means
   int spell_row = -1, spell_col = -1;    // -1: not asked for
+  std::vector<std::string> why;          // entries to explain: "dW_q[1,2]", "A[0,3]", "%7[0,1]"
+  int depth = 1, top = 8;                // of --why: steps along the tape; parts shown of each sum
+  bool step = false;                     // walk along the tape instead of printing the page
   bool json = false;
   std::string csv;                       // NAME; empty: not asked for
   std::string html;                      // a file for the page to replay; empty: not asked for

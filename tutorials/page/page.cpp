@@ -201,7 +201,7 @@ void Page::put_told(const std::string& text) {
 }
 
 void Page::put(const std::string& text) {
-  if (!options.quiet && !only_document()) pending_ += text;
+  if (!options.quiet && !options.step && !only_document()) pending_ += text;
 }
 
 void Page::flush() {
@@ -226,6 +226,8 @@ void Page::backward(Var root, Mat seed) {
   seed_ = Matrix(seed);
   tape.backward(root, seed_);
   if (options.health) swept_ = layer_gradients(tape);
+  explain(false);
+  if (options.step) walk();
 }
 
 // The largest |got - want| / (1 + max |want|); infinite if the shapes differ or a NaN is in it.
@@ -270,6 +272,8 @@ bool Page::check(const std::string& claim, bool holds) { return report(claim, ho
 
 int Page::done() {
   begin();
+  explain(true);
+  if (options.step) walk();
   std::size_t wrong = 0;
   for (const Verdict& v : verdicts_) wrong += !v.ok;
   flush();
@@ -281,6 +285,7 @@ int Page::done() {
     pending_ = document();
   } else {
     const LessonInfo* next = lesson_after(options.lesson.c_str());
+    pending_ += explained();
     heat();
     if (options.health) health();
     if (options.profile && !options.quiet) profile();

@@ -108,6 +108,8 @@ class Page {
 
  private:
   friend struct Speller;
+  friend struct PageTeller;
+  friend class Walk;
   struct Axes {
     Labels rows, cols;
   };
@@ -128,6 +130,10 @@ class Page {
   static std::string below(double tolerance);  // "ok (< 1e-7)"
   void spell_by_name();  // a line that the lesson named but did not show
   void asked_spelling(std::initializer_list<Var>, bool gradient);
+  void walk();                                     // --step; step.cpp
+  void explain(bool at_end);                       // --why: what the tape can tell now; why.cpp
+  std::string explain_all(bool& ok);
+  std::string explained() const;
   void health();                                   // --health; health.cpp
   void profile();                                  // --profile; profile.cpp
   void run_again();                                // the page's tape, for the profile
@@ -163,12 +169,17 @@ class Page {
   Var root_;
   Matrix seed_;
   Profile profile_;
+  struct Told {
+    std::size_t asked;  // which --why
+    std::string root, text;
+  };
+  std::vector<Told> told_;
   std::vector<LayerGradient> swept_;     // for --health: the gradients right after backward()
   std::string pending_, csv_, section_;
   std::string part_;  // "Back " on the way back
   std::string opening_;                  // of a part that has begun, for its first step
   int steps_ = 0, headings_ = 0;
-  bool begun_ = false, spelled_ = false, random_ = false;
+  bool begun_ = false, walked_ = false, spelled_ = false, random_ = false;
 };
 
 int fail(const char* lesson, const std::exception&);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tutorials/page/page.h"
+#include "tutorials/page/speller.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -34,148 +34,143 @@ static std::string scale_of(const Node& y, Mat x) {
   return best > 0 ? factor(s) : "s";
 }
 
-struct Speller {
-  const Page& page;
-  Tape& tape;
+std::string Speller::place(int id, int r, int c, bool gradient) const {
+  const Node& n = tape.nodes[std::size_t(id)];
+  const auto found = page.axes_.find(id);
+  const Labels none;
+  const Labels& rows = found == page.axes_.end() ? none : found->second.rows;
+  const Labels& cols = found == page.axes_.end() ? none : found->second.cols;
+  const std::string name = (gradient ? "d" : "") + (*n.name ? std::string(n.name) : "%" + std::to_string(id));
+  if (n.value.shape() == Shape{1, 1}) return name;
+  return fmt::format("{}[{},{}]", name,
+                     r < int(rows.size()) ? rows[std::size_t(r)] : std::to_string(r),
+                     c < int(cols.size()) ? cols[std::size_t(c)] : std::to_string(c));
+}
 
-  std::string place(int id, int r, int c, bool gradient) const {
-    const Node& n = tape.nodes[std::size_t(id)];
-    const auto found = page.axes_.find(id);
-    const Labels none;
-    const Labels& rows = found == page.axes_.end() ? none : found->second.rows;
-    const Labels& cols = found == page.axes_.end() ? none : found->second.cols;
-    const std::string name = (gradient ? "d" : "") + (*n.name ? std::string(n.name) : "%" + std::to_string(id));
-    if (n.value.shape() == Shape{1, 1}) return name;
-    return fmt::format("{}[{},{}]", name,
-                       r < int(rows.size()) ? rows[std::size_t(r)] : std::to_string(r),
-                       c < int(cols.size()) ? cols[std::size_t(c)] : std::to_string(c));
+// A part of a sum: a product or a sum without a name of its own is written out.
+std::string Speller::term(int id, int r, int c) const {
+  const Node& n = tape.nodes[std::size_t(id)];
+  const std::string op = n.op;
+  const bool open = !*n.name && (op == "add" || op == "mul_col" || op == "mul_scalar");
+  return open ? forward(id, r, c) : factor(n.value(r, c));
+}
+
+// What the rule of line `id` computed for entry r,c.
+std::string Speller::forward(int id, int r, int c) const {
+  const Node& n = tape.nodes[std::size_t(id)];
+  const std::string op = n.op;
+  const Mat a = tape.nodes[std::size_t(n.in[0])].value;
+  const Mat b = n.n_in > 1 ? tape.nodes[std::size_t(n.in[1])].value : Mat{};
+  Pairs pairs;
+  if (op == "matmul" || op == "matmul_nt") {
+    for (int k = 0; k < a.cols; ++k) pairs.push_back({a(r, k), op == "matmul" ? b(k, c) : b(c, k)});
+    return sum_of_products(pairs);
   }
-
-  // A part of a sum: a product or a sum without a name of its own is written out.
-  std::string term(int id, int r, int c) const {
-    const Node& n = tape.nodes[std::size_t(id)];
-    const std::string op = n.op;
-    const bool open = !*n.name && (op == "add" || op == "mul_col" || op == "mul_scalar");
-    return open ? forward(id, r, c) : factor(n.value(r, c));
+  if (op == "matmul_tn") {
+    for (int k = 0; k < a.rows; ++k) pairs.push_back({a(k, r), b(k, c)});
+    return sum_of_products(pairs);
   }
-
-  // What the rule of line `id` computed for entry r,c.
-  std::string forward(int id, int r, int c) const {
-    const Node& n = tape.nodes[std::size_t(id)];
-    const std::string op = n.op;
-    const Mat a = tape.nodes[std::size_t(n.in[0])].value;
-    const Mat b = n.n_in > 1 ? tape.nodes[std::size_t(n.in[1])].value : Mat{};
-    Pairs pairs;
-    if (op == "matmul" || op == "matmul_nt") {
-      for (int k = 0; k < a.cols; ++k) pairs.push_back({a(r, k), op == "matmul" ? b(k, c) : b(c, k)});
-      return sum_of_products(pairs);
-    }
-    if (op == "matmul_tn") {
-      for (int k = 0; k < a.rows; ++k) pairs.push_back({a(k, r), b(k, c)});
-      return sum_of_products(pairs);
-    }
-    if (op == "scale") {
-      const Node& in = tape.nodes[std::size_t(n.in[0])];
-      const std::string inner = in.rule ? "(" + forward(n.in[0], r, c) + ")" : factor(a(r, c));
-      return scale_of(n, a) + "·" + inner;
-    }
-    if (op == "softmax") {
-      double m = -HUGE_VAL;
-      for (int k = 0; k < a.cols; ++k) m = std::max(m, double(a(r, k)));
-      if (std::isinf(m)) return "0: this row sees no key";
-      std::string text = fmt::format("e^({} − {})", plain(a(r, c)), plain(m)) + " / (";
-      for (int k = 0; k < a.cols; ++k) {
-        if (k == 6 && a.cols > 8) {
-          text += " + …";
-          break;
-        }
-        text += (k ? " + " : "") + plain(std::exp(double(a(r, k)) - m));
+  if (op == "scale") {
+    const Node& in = tape.nodes[std::size_t(n.in[0])];
+    const std::string inner = in.rule ? "(" + forward(n.in[0], r, c) + ")" : factor(a(r, c));
+    return scale_of(n, a) + "·" + inner;
+  }
+  if (op == "softmax") {
+    double m = -HUGE_VAL;
+    for (int k = 0; k < a.cols; ++k) m = std::max(m, double(a(r, k)));
+    if (std::isinf(m)) return "0: this row sees no key";
+    std::string text = fmt::format("e^({} − {})", plain(a(r, c)), plain(m)) + " / (";
+    for (int k = 0; k < a.cols; ++k) {
+      if (k == 6 && a.cols > 8) {
+        text += " + …";
+        break;
       }
-      return text + ")";
+      text += (k ? " + " : "") + plain(std::exp(double(a(r, k)) - m));
     }
-    if (op == "add") return term(n.in[0], r, c) + " + " + term(n.in[1], r, c);
-    if (op == "mul_col" || op == "mul_scalar") return factor(b(op == "mul_col" ? r : 0, 0)) + "·" + factor(a(r, c));
-    if (op == "sub" || op == "mul" || op == "div") {
-      const char* sign = op == "sub" ? " − " : op == "mul" ? "·" : " / ";
-      return factor(a(r, c)) + sign + factor(b(r, c));
-    }
-    if (op == "add_row") return plain(a(r, c)) + " + " + factor(b(0, c));
-    if (op == "add_col" || op == "sub_col" || op == "div_col") {
-      return plain(a(r, c)) + (op == "add_col" ? " + " : op == "sub_col" ? " − " : " / ") + factor(b(r, 0));
-    }
-    if (op == "exp") return "e^" + factor(a(r, c));
-    if (op == "conv2d_causal") {
-      for (int k = std::max(0, b.rows - 1 - r); k < b.rows; ++k)
-        for (int l = std::max(0, b.cols / 2 - c); l < std::min(b.cols, a.cols + b.cols / 2 - c); ++l)
-          pairs.push_back({b(k, l), a(r - b.rows + 1 + k, c - b.cols / 2 + l)});
-      return sum_of_products(pairs);
-    }
-    return op + " of " + place(n.in[0], std::min(r, a.rows - 1), std::min(c, a.cols - 1), false);
+    return text + ")";
   }
-
-  // What line `user` sent back into entry r,c of its input number `slot`: its backward, alone.
-  double sent(int user, int slot, Mat dx, int r, int c) const {
-    Step s = tape.step(user);
-    for (int i = 0; i < s.n_in; ++i) s.dx[i] = i == slot ? dx : Mat{};
-    tape.be.fill(dx, 0);
-    tape.nodes[std::size_t(user)].rule->backward(s);
-    return double(dx(r, c));
+  if (op == "add") return term(n.in[0], r, c) + " + " + term(n.in[1], r, c);
+  if (op == "mul_col" || op == "mul_scalar") return factor(b(op == "mul_col" ? r : 0, 0)) + "·" + factor(a(r, c));
+  if (op == "sub" || op == "mul" || op == "div") {
+    const char* sign = op == "sub" ? " − " : op == "mul" ? "·" : " / ";
+    return factor(a(r, c)) + sign + factor(b(r, c));
   }
+  if (op == "add_row") return plain(a(r, c)) + " + " + factor(b(0, c));
+  if (op == "add_col" || op == "sub_col" || op == "div_col") {
+    return plain(a(r, c)) + (op == "add_col" ? " + " : op == "sub_col" ? " − " : " / ") + factor(b(r, 0));
+  }
+  if (op == "exp") return "e^" + factor(a(r, c));
+  if (op == "conv2d_causal") {
+    for (int k = std::max(0, b.rows - 1 - r); k < b.rows; ++k)
+      for (int l = std::max(0, b.cols / 2 - c); l < std::min(b.cols, a.cols + b.cols / 2 - c); ++l)
+        pairs.push_back({b(k, l), a(r - b.rows + 1 + k, c - b.cols / 2 + l)});
+    return sum_of_products(pairs);
+  }
+  return op + " of " + place(n.in[0], std::min(r, a.rows - 1), std::min(c, a.cols - 1), false);
+}
 
-  std::string backward(int user, int slot, int r, int c) const {
+// What line `user` sent back into entry r,c of its input number `slot`: its backward, alone.
+double Speller::sent(int user, int slot, Mat dx, int r, int c) const {
+  Step s = tape.step(user);
+  for (int i = 0; i < s.n_in; ++i) s.dx[i] = i == slot ? dx : Mat{};
+  tape.be.fill(dx, 0);
+  tape.nodes[std::size_t(user)].rule->backward(s);
+  return double(dx(r, c));
+}
+
+std::string Speller::backward(int user, int slot, int r, int c) const {
+  const Node& n = tape.nodes[std::size_t(user)];
+  const std::string op = n.op;
+  const Mat dy = n.grad, x = tape.nodes[std::size_t(n.in[slot])].value;
+  Pairs pairs;
+  if (op == "matmul" || op == "matmul_nt") {
+    const Mat other = tape.nodes[std::size_t(n.in[1 - slot])].value;
+    const bool nt = op == "matmul_nt";
+    if (slot == 0) {  // dA = dY Bᵀ, or dY B
+      for (int k = 0; k < dy.cols; ++k) pairs.push_back({dy(r, k), nt ? other(k, c) : other(c, k)});
+    } else {          // dB = Aᵀ dY, or dYᵀ A
+      for (int k = 0; k < dy.rows; ++k) pairs.push_back(nt ? std::pair<double, double>(dy(k, r), other(k, c)) : std::pair<double, double>(other(k, r), dy(k, c)));
+    }
+    return sum_of_products(pairs);
+  }
+  if (op == "matmul_tn") {  // dA = B dYᵀ, dB = A dY
+    const Mat other = tape.nodes[std::size_t(n.in[1 - slot])].value;
+    for (int k = 0; k < other.cols; ++k) pairs.push_back(slot == 0 ? std::pair<double, double>(other(r, k), dy(c, k)) : std::pair<double, double>(other(r, k), dy(k, c)));
+    return sum_of_products(pairs);
+  }
+  if (op == "softmax") {
+    const Mat A = n.value;
+    double mean = 0;
+    for (int k = 0; k < A.cols; ++k) mean += double(A(r, k)) * double(dy(r, k));
+    return fmt::format("{}·({} − {})", plain(A(r, c)), plain(dy(r, c)), factor(mean));
+  }
+  if (op == "mul") return factor(dy(r, c)) + "·" + factor(tape.nodes[std::size_t(n.in[1 - slot])].value(r, c));
+  if (op == "exp") return factor(dy(r, c)) + "·" + factor(n.value(r, c));
+  if (op == "scale") return scale_of(n, x) + "·" + factor(dy(r, c));
+  if (op == "add" || op == "add_row" || op == "add_col") return factor(dy(r, c)) + "·1";
+  return "";
+}
+
+// One line for each place where the value is used.
+std::vector<std::string> Speller::gradient(int id, int r, int c) const {
+  std::vector<std::string> parts;
+  const Matrix dx(tape.nodes[std::size_t(id)].value.shape());
+  for (int user = id + 1; user < int(tape.nodes.size()); ++user) {
     const Node& n = tape.nodes[std::size_t(user)];
-    const std::string op = n.op;
-    const Mat dy = n.grad, x = tape.nodes[std::size_t(n.in[slot])].value;
-    Pairs pairs;
-    if (op == "matmul" || op == "matmul_nt") {
-      const Mat other = tape.nodes[std::size_t(n.in[1 - slot])].value;
-      const bool nt = op == "matmul_nt";
-      if (slot == 0) {  // dA = dY Bᵀ, or dY B
-        for (int k = 0; k < dy.cols; ++k) pairs.push_back({dy(r, k), nt ? other(k, c) : other(c, k)});
-      } else {          // dB = Aᵀ dY, or dYᵀ A
-        for (int k = 0; k < dy.rows; ++k) pairs.push_back(nt ? std::pair<double, double>(dy(k, r), other(k, c)) : std::pair<double, double>(other(k, r), dy(k, c)));
+    for (int slot = 0; slot < n.n_in; ++slot) {
+      if (n.in[slot] != id || !n.reached) continue;
+      if (n.view_of == id) {  // a block: what was sent to it is in the same memory
+        const int vr = r - n.view_r, vc = c - n.view_c;
+        if (vr < 0 || vc < 0 || vr >= n.value.rows || vc >= n.value.cols) continue;
+        for (const std::string& part : gradient(user, vr, vc)) parts.push_back(part + ", by way of the view " + label(tape, user));
+        continue;
       }
-      return sum_of_products(pairs);
+      const std::string how = backward(user, slot, r, c);
+      parts.push_back(fmt::format("{}{}   through {}", how.empty() ? "" : how + " = ", plain(sent(user, slot, dx, r, c)), label(tape, user)));
     }
-    if (op == "matmul_tn") {  // dA = B dYᵀ, dB = A dY
-      const Mat other = tape.nodes[std::size_t(n.in[1 - slot])].value;
-      for (int k = 0; k < other.cols; ++k) pairs.push_back(slot == 0 ? std::pair<double, double>(other(r, k), dy(c, k)) : std::pair<double, double>(other(r, k), dy(k, c)));
-      return sum_of_products(pairs);
-    }
-    if (op == "softmax") {
-      const Mat A = n.value;
-      double mean = 0;
-      for (int k = 0; k < A.cols; ++k) mean += double(A(r, k)) * double(dy(r, k));
-      return fmt::format("{}·({} − {})", plain(A(r, c)), plain(dy(r, c)), factor(mean));
-    }
-    if (op == "mul") return factor(dy(r, c)) + "·" + factor(tape.nodes[std::size_t(n.in[1 - slot])].value(r, c));
-    if (op == "exp") return factor(dy(r, c)) + "·" + factor(n.value(r, c));
-    if (op == "scale") return scale_of(n, x) + "·" + factor(dy(r, c));
-    if (op == "add" || op == "add_row" || op == "add_col") return factor(dy(r, c)) + "·1";
-    return "";
   }
-
-  // One line for each place where the value is used.
-  std::vector<std::string> gradient(int id, int r, int c) const {
-    std::vector<std::string> parts;
-    const Matrix dx(tape.nodes[std::size_t(id)].value.shape());
-    for (int user = id + 1; user < int(tape.nodes.size()); ++user) {
-      const Node& n = tape.nodes[std::size_t(user)];
-      for (int slot = 0; slot < n.n_in; ++slot) {
-        if (n.in[slot] != id || !n.reached) continue;
-        if (n.view_of == id) {  // a block: what was sent to it is in the same memory
-          const int vr = r - n.view_r, vc = c - n.view_c;
-          if (vr < 0 || vc < 0 || vr >= n.value.rows || vc >= n.value.cols) continue;
-          for (const std::string& part : gradient(user, vr, vc)) parts.push_back(part + ", by way of the view " + label(tape, user));
-          continue;
-        }
-        const std::string how = backward(user, slot, r, c);
-        parts.push_back(fmt::format("{}{}   through {}", how.empty() ? "" : how + " = ", plain(sent(user, slot, dx, r, c)), label(tape, user)));
-      }
-    }
-    return parts;
-  }
-};
+  return parts;
+}
 
 // Breaks a long sum before a sign.
 static std::string wrapped(const std::string& line, int width) {
