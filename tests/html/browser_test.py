@@ -98,6 +98,39 @@ def read_with_keys(page, doc):
     page.key("Escape")
 
 
+FORMULAS = {  # as the lessons write them, and as MathML without <math>, <mrow> and spaces
+    "E = Q Kᵀ / √d": "<mi>E</mi><mo>=</mo><mfrac><mi>Q</mi><msup><mi>K</mi><mi>T</mi></msup><msqrt><mi>d</mi></msqrt></mfrac>",
+    "L_ij = X_ij − ln Σ_k e^X_ik": "<msub><mi>L</mi><mi>i</mi><mi>j</mi></msub><mo>=</mo><msub><mi>X</mi><mi>i</mi><mi>j</mi></msub><mo>−</mo><mi>ln</mi>"
+                                   "<msub><mo>Σ</mo><mi>k</mi></msub><msup><mi>e</mi><msub><mi>X</mi><mi>i</mi><mi>k</mi></msub></msup>",
+    "dX = (P − q) / rows": "<mi>d</mi><mi>X</mi><mo>=</mo><mfrac><mi>P</mi><mo>−</mo><mi>q</mi><mi>rows</mi></mfrac>",
+    "k = q / |q|": "<mi>k</mi><mo>=</mo><mfrac><mi>q</mi><mo>|</mo><mi>q</mi><mo>|</mo></mfrac>",
+    "S_t = S_(t-1) + 1": "<msub><mi>S</mi><mi>t</mi></msub><mo>=</mo><msub><mi>S</mi><mi>t</mi><mo>−</mo><mn>1</mn></msub><mo>+</mo><mn>1</mn>",
+    "one row per word": None,
+    "A = softmax(E": None,  # what cannot be read stays as it is
+    "f = <b>x</b>": "<mi>f</mi><mo>=</mo><mo>&lt;</mo><mi>b</mi><mo>&gt;</mo><mi>x</mi><mo>&lt;</mo>",
+}
+
+
+def formulas(page):
+    for text, want in FORMULAS.items():
+        got = page.js("(() => { const m = equation(%s).querySelector('math'); return m && new XMLSerializer().serializeToString(m); })()" % json.dumps(text))
+        plain = got and re.sub(r"</?(math|mrow|mspace)[^>]*>|(?<=[a-z]) [a-z:]+=\"[^\"]*\"", "", got)
+        check("the formula " + text, plain == want if want is None or "<b>" not in text else plain is None or plain.startswith(want), plain)
+
+
+def save_figures(page):
+    """What "save SVG" writes stands alone: it can be parsed, and needs no style sheet."""
+    page.js("(download = (name, text) => { (window.saved ||= []).push([name, text]); }, window.saved = [], true)")
+    for where in ("step=4", "tape=9", "heads"):
+        page.js("location.hash = '#%s'" % where)
+        check("figures of " + where, settled(page, "document.querySelectorAll('#page .small').length > 0 && location.hash === '#%s'" % where))
+        page.js("[...document.querySelectorAll('#page .small')].filter((b) => b.textContent === 'save SVG').forEach((b) => b.click())")
+    check("save SVG saves", page.js("saved.length") >= 3, page.js("saved.length"))
+    check("a saved figure is SVG", page.js("saved.every(([name, text]) => name.endsWith('.svg') && new DOMParser().parseFromString(text, 'image/svg+xml').documentElement.tagName === 'svg')"))
+    plain = page.js("saved.filter(([, text]) => /<rect(?![^>]*fill=)/.test(text)).map(([name]) => name)")
+    check("a saved figure has its colours", plain == [], plain)
+
+
 def replay(lessons):
     page = browser.Browser()
     with tempfile.TemporaryDirectory() as folder:
@@ -117,6 +150,8 @@ def replay(lessons):
                 check("the theme changes", settled(page, "document.documentElement.dataset.theme === 'dark'"))
                 page.js("document.querySelector('details.numbers').open = true")
                 check("the table behind the map", settled(page, "document.querySelectorAll('details.numbers td').length > 3"))
+                formulas(page)
+                save_figures(page)
                 page.print_pdf(os.path.join(folder, "paper.pdf"))
                 check("all steps are on the paper", page.js("document.querySelectorAll('#paper .step').length") == len(doc["steps"]))
             page.key("2", "Digit2")

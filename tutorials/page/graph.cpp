@@ -63,13 +63,14 @@ static double mean_of(const std::vector<int>& of, const std::vector<double>& whe
   return sum / double(of.size());
 }
 
+static void number(const std::vector<int>& layer, std::vector<double>& rank) {
+  for (std::size_t i = 0; i < layer.size(); ++i) rank[std::size_t(layer[i])] = double(i);
+}
+
 // Each layer is sorted by the mean place of what its members touch in the layer before, down and up in turn.
 static void order(std::vector<std::vector<int>>& layers, const Neighbours& near, std::size_t n) {
   std::vector<double> rank(n);
-  const auto number = [&](const std::vector<int>& layer) {
-    for (std::size_t i = 0; i < layer.size(); ++i) rank[std::size_t(layer[i])] = double(i);
-  };
-  for (const auto& layer : layers) number(layer);
+  for (const auto& layer : layers) number(layer, rank);
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     const bool down = sweep % 2 == 0;
     for (std::size_t k = 0; k < layers.size(); ++k) {
@@ -77,20 +78,21 @@ static void order(std::vector<std::vector<int>>& layers, const Neighbours& near,
       std::vector<double> wish(n);
       for (const int p : layer) wish[std::size_t(p)] = mean_of(down ? near.above[std::size_t(p)] : near.below[std::size_t(p)], rank, rank[std::size_t(p)]);
       std::stable_sort(layer.begin(), layer.end(), [&](int a, int b) { return wish[std::size_t(a)] < wish[std::size_t(b)]; });
-      number(layer);
+      number(layer, rank);
     }
   }
+}
+
+static double apart(const Drawing& d, int a, int b, double gap) {
+  return (d.places[std::size_t(a)].width + d.places[std::size_t(b)].width) / 2 + gap;
 }
 
 // Near the wish, in this order, not nearer than half of both widths and the gap: the mean of the leftmost and the rightmost way to do it.
 static void settle(const std::vector<int>& layer, const std::vector<double>& wish, double gap, Drawing& d) {
   const std::size_t n = layer.size();
   std::vector<double> left(n), right(n);
-  const auto apart = [&](std::size_t i) {
-    return (d.places[std::size_t(layer[i])].width + d.places[std::size_t(layer[i - 1])].width) / 2 + gap;
-  };
-  for (std::size_t i = 0; i < n; ++i) left[i] = i ? std::max(wish[i], left[i - 1] + apart(i)) : wish[i];
-  for (std::size_t i = n; i-- > 0;) right[i] = i + 1 < n ? std::min(wish[i], right[i + 1] - apart(i + 1)) : wish[i];
+  for (std::size_t i = 0; i < n; ++i) left[i] = i ? std::max(wish[i], left[i - 1] + apart(d, layer[i - 1], layer[i], gap)) : wish[i];
+  for (std::size_t i = n; i-- > 0;) right[i] = i + 1 < n ? std::min(wish[i], right[i + 1] - apart(d, layer[i], layer[i + 1], gap)) : wish[i];
   for (std::size_t i = 0; i < n; ++i) d.places[std::size_t(layer[i])].x = (left[i] + right[i]) / 2;
 }
 

@@ -6,12 +6,12 @@ const kScales = {
   light: {
     weights: ["#ffffff", "#c9def0", "#7fb5dc", "#2b78ba", "#08306b"],
     signed: ["#a84f05", "#ee9b3d", "#fddcae", "#fafafa", "#cfe4f2", "#62a5d0", "#1c5fa6"],
-    ink: "#15181d", muted: "#5b6470", paper: "#ffffff", line: "#c9ced6", none: "#eceef1",
+    ink: "#15181d", muted: "#5b6470", paper: "#ffffff", line: "#c9ced6", none: "#eceef1", raise: "#f3f5f8", accent: "#1c5fa6", back: "#a84f05",
   },
   dark: {
     weights: ["#1c212a", "#1c3a5a", "#2466a0", "#57a3df", "#dcf0ff"],
     signed: ["#ffb469", "#c87420", "#65390f", "#20252e", "#173f5e", "#2d80ba", "#93d2ff"],
-    ink: "#eef1f5", muted: "#a7b0bd", paper: "#12151a", line: "#414956", none: "#2a303a",
+    ink: "#eef1f5", muted: "#a7b0bd", paper: "#12151a", line: "#414956", none: "#2a303a", raise: "#1c212a", accent: "#7cc0ff", back: "#ffb469",
   },
 };
 const palette = () => kScales[dark() ? "dark" : "light"];

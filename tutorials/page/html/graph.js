@@ -75,7 +75,14 @@ function wire(way, at) {
   return path;
 }
 
-const boxClass = (id) => (tape[id].parameter ? "parameter" : tape[id].view ? "view" : tape[id].from.length ? "op" : tape[id].wants_gradient ? "input" : "constant");
+// In attributes, not in the style sheet, so that a saved figure looks the same. Parameters and inputs have a strong border, views and
+// constants a dotted one; the chosen line is filled, on the way back in the colour of the way back.
+function lookOf(id, current, back) {
+  const line = tape[id], c = palette(), leaf = !line.view && !line.from.length;
+  if (current) return { box: { fill: back ? c.back : c.accent, stroke: c.ink, "stroke-width": 3 }, name: c.paper, rest: c.paper };
+  if (leaf && line.wants_gradient) return { box: { fill: c.raise, stroke: c.accent, "stroke-width": 2.5, "stroke-dasharray": line.parameter ? null : "6 3" }, name: c.ink, rest: c.muted };
+  return { box: { fill: leaf || line.view ? c.paper : c.raise, stroke: c.muted, "stroke-width": 1.2, "stroke-dasharray": leaf || line.view ? "2 3" : null }, name: c.ink, rest: c.muted };
+}
 
 // Number, op and shape, as much as fits into a box.
 function caption(line) {
@@ -90,17 +97,17 @@ function drawGraph(id, back) {
     return svg("path", { d: wire(way, at), fill: "none", stroke: near ? colours.ink : colours.muted, "stroke-width": near ? 2.5 : 1.2, "stroke-opacity": near ? 1 : 0.55, "marker-end": `url(#${arrow})` });
   });
   const boxes = ids.map((i) => {
-    const p = at.get(i), line = tape[i], current = i === id;
-    return svg("g", { class: `box ${boxClass(i)}${current ? " current" : ""}${back && current ? " back" : ""}`, tabindex: 0, role: "button", "aria-label": `line ${i}: ${line.op} ${line.name}, ${shapeText(line.shape)}${line.gradient ? ", has a gradient" : ""}`, "aria-current": current ? "true" : null,
-      onclick: () => go("tape", i), onkeydown: (event) => { if (event.key === "Enter") go("tape", i); } },
-      svg("rect", { x: p.x - kWide / 2, y: p.y, width: kWide, height: kHigh, rx: line.from.length ? 8 : 20 }),
-      svg("text", { x: p.x, y: p.y + 20, "text-anchor": "middle", "font-size": 16, "font-weight": 600 }, clip(line.name || line.op, 13)),
-      svg("text", { x: p.x, y: p.y + 37, "text-anchor": "middle", "font-size": 12.5, class: "small" }, caption(line)),
+    const p = at.get(i), line = tape[i], current = i === id, look = lookOf(i, current, back);
+    return svg("g", { class: current ? "box current" : "box", tabindex: 0, role: "button", "aria-label": `line ${i}: ${line.op} ${line.name}, ${shapeText(line.shape)}${line.gradient ? ", has a gradient" : ""}`, "aria-current": current ? "true" : null,
+      onclick: () => go("tape", i), onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") go("tape", i), event.preventDefault(), event.stopPropagation(); } },
+      svg("rect", { x: p.x - kWide / 2, y: p.y, width: kWide, height: kHigh, rx: line.from.length ? 8 : 20, ...look.box }),
+      svg("text", { x: p.x, y: p.y + 20, "text-anchor": "middle", "font-size": 16, "font-weight": 600, fill: look.name }, clip(line.name || line.op, 13)),
+      svg("text", { x: p.x, y: p.y + 37, "text-anchor": "middle", "font-size": 12.5, fill: look.rest }, caption(line)),
       svg("title", {}, sourceText(i) || sourceOf(i)));
   });
   const node = svg("svg", { viewBox: `-8 0 ${w + 16} ${h}`, role: "group", "aria-label": "graph of the tape", "font-family": kFont, class: "graph" }, svg("title", {}, "The tape as a graph"),
     svg("defs", {}, svg("marker", { id: arrow, viewBox: "0 0 10 10", refX: 9, refY: 5, markerUnits: "userSpaceOnUse", markerWidth: 9, markerHeight: 9, orient: "auto" }, svg("path", { d: "M0 0L10 5L0 10z", fill: colours.muted }))), edges, boxes);
-  node.style.width = w + 16 + "px";
+  node.style.width = `min(${w + 16}px, max(100%, ${0.7 * w}px))`;  // a little smaller rather than a scroll bar
   return { node, ids };
 }
 
@@ -108,6 +115,7 @@ function field(name, ...content) { return [el("dt", {}, name), el("dd", {}, cont
 const links = (ids) => (ids.length ? ids.map((i) => el("a", { class: "line", href: "#tape=" + i }, `%${i} ${tape[i].name || tape[i].op}`)) : "none");
 
 function renderTape(at) {
+  const hadFocus = Boolean(document.activeElement?.closest?.(".graph"));
   const { id, back } = walk[at], line = tape[id], { node, ids } = drawGraph(id, back), verdict = verdictOf(id);
   const about = el("div", { class: "about" },
     el("h2", {}, back ? `Back through %${id} ${line.op}` : `%${id} ${line.op}`, line.name ? el("span", {}, ` "${line.name}"`) : null),
@@ -120,6 +128,7 @@ function renderTape(at) {
   if (ids.length < tape.length) frame.prepend(el("p", { class: "note" }, `${ids.length} of ${tape.length} lines: those around %${id}.`));
   requestAnimationFrame(() => {
     const box = node.querySelector(".current")?.getBoundingClientRect(), room = frame.getBoundingClientRect();
+    if (hadFocus) node.querySelector(".current")?.focus({ preventScroll: true });
     if (box) frame.scrollBy(box.left + box.width / 2 - room.left - room.width / 2, box.top + box.height / 2 - room.top - room.height / 2);
   });
   return el("section", { class: back ? "tape back" : "tape" }, el("div", { class: "graphside" }, frame, el("div", { class: "under" }, saveButton("tape", node))), about);

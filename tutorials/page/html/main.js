@@ -82,7 +82,7 @@ function unfold() {
   const before = document.documentElement.dataset.theme;
   document.documentElement.dataset.theme = "light";
   const all = steps.map((_, i) => renderStep(i));
-  for (const section of all) section.style.setProperty("--k", "0.8");
+  for (const section of all) section.style.setProperty("--k", "0.62");
   document.getElementById("paper").replaceChildren(el("h1", {}, document.title), el("p", {}, doc.claim), el("pre", {}, doc.command), ...all, renderAbout());
   document.documentElement.dataset.theme = before;
 }

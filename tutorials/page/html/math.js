@@ -111,6 +111,7 @@ class Formula {
       this.take();
       return mathml("msqrt", this.peek() === "(" ? this.group().inside : this.factor());
     }
+    if (sign === "|" && this.opens()) return this.bars();
     if (sign === "∂") return mathml("mrow", mathml("mo", this.take()), this.factor());
     if (kOpening[sign]) {
       const { open, close, inside } = this.group();
