@@ -88,7 +88,7 @@ std::string WhyTeller::gradient(const Why& why, int level) {
   const std::string x = name({why.line, false, why.row, why.col});
   std::string text;
   if (level == 0) {
-    text += senders(tape, why, x) + "   What came back to each number (upstream), times how much it moves with " + x + " (local):\n";
+    text += senders(tape, why, x) + "   What came back (upstream), times how much it moves with " + x + " (local):\n";
     text += row("", 0, "upstream", "", "local", "", "product") + "\n";
   }
   const std::size_t shown = std::min(why.terms.size(), std::size_t(top));
@@ -131,7 +131,7 @@ std::string WhyTeller::tell(const Entry& e) {
   std::string title = fmt::format("Why {} = {}", name(e), six(why.stored));
   if (!words(e).empty()) title += "   " + words(e);
   if (why.line != e.line) title += fmt::format("   (the memory of {})", name({why.line, e.gradient, why.row, why.col}));
-  return title + "\n" + parts(why, 0);
+  return folded(title + "\n" + parts(why, 0), 80);
 }
 
 }  // namespace GLASS_PRECISION

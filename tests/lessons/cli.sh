@@ -43,6 +43,37 @@ accepts "-q is the verdict only" "checks ok" -q
 accepts "-v shows the tape" "The whole tape" -v
 accepts "--spell a score" "E[cat,sat] = " --spell 1,2
 accepts "--spell a gradient" "through %5 matmul \"K\"" --at dX --spell 0,1
+# --why and --step
+accepts "--why a gradient" "adds up (< 1e-10)" --why 'dW_q[1,2]'
+grep -qF 'W_q[1,2] goes into 6 numbers of %4 matmul "Q"' out && ok || bad "--why names the line that sent it"
+accepts "--why a value" "the stored value, bit for bit" -q --why 'A[0,3]'
+accepts "--why by number" "Why dE[0,1] = " -q --why 'd%8[0,1]'
+accepts "--why twice" "Why dX[0,0] = " --why 'dX[0,0]' --why 'Y[2,1]'
+grep -q 'Why Y\[2,1\] = ' out && ok || bad "the second --why"
+accepts "--top" "and 5 more" -q --why 'dW_q[1,2]' --top 1
+accepts "--depth" "dS[1,2]" -q --why 'dW_q[1,2]' --depth 2
+for l in 09_self_attention 12_multi_head 17_encoder_block 24_flash_attention 31_multi_token_attention; do
+  lesson=$lessons/$l; accepts "every entry of $l adds up" "are the sums of their parts (< 1e-10)" --why all
+  tail -1 out | grep -q 'checks ok' && ok || bad "--why all leaves a trace in $l"
+done
+lesson=$lessons/20_training
+run -q --why 'dX[0,0]'; [ $status -eq 2 ] && grep -qF "on tapes of its own only" err && ok || bad "--why where the page's tape is empty"
+run --step; [ $status -eq 2 ] && grep -qF "on tapes of its own" err && ok || bad "--step where the page's tape is empty"
+lesson=$lessons/09_self_attention
+for what in 'dW_z[0,0]=did you mean dW_q?' 'dW_q[4,0]=dW_q is 4 x 3' 'dW_q=say which entry' 'dW_q[1]=is not an entry' '%99[0,0]=its last is %10' 'd%99[0,0]=no line %99' '=is not an entry'; do
+  run -q --why "${what%%=*}"; [ $status -eq 2 ] && grep -qF -- "${what#*=}" err && ok || bad "--why $what"
+done
+refuses "--depth 0" "--depth" --why 'Y[0,0]' --depth 0
+refuses "--top nonsense" "--top" --why 'Y[0,0]' --top x
+refuses "--step with --json" "--step: it does not go with" --step --json
+printf 'f 2\nb\nb\nb\nj A\nj dA\nj nothing\nw Y[9,9]\nn dQ[0,0]\nn Q[0,0] 0\nn Q[0,0]\nw\nz\nt\nf 99\nq\nnever\n' | "$lesson" --step >out 2>err; status=$?
+[ $status -eq 0 ] && [ ! -s err ] && ok || bad "--step as a transcript"
+for text in "Step 3 of 22, forward" "This is the first step." "Step 10 of 22, forward: %9 softmax" "Step 13 of 22, back: %9 softmax" "no line of the tape is called nothing" \
+    "Y is 6 x 3; rows and columns" "nudge the value: n Q[0,0]" "is not a step" "bit for bit" "Which one?" 'no command "z"' "Step 22 of 22, back: %0 input" "[16] q" "checks ok"; do
+  grep -qF -- "$text" out && ok || bad "--step does not say: $text"
+done
+grep -q never out && bad "--step goes on after q" || ok
+accepts "--step without commands" "Step 1 of 22" --step
 accepts "--digits" "0.70" --digits 2 --only A
 run --seed 5; cp out first; run --seed 5; cmp -s out first && ok || bad "same seed, same output"
 run --seed 6; cmp -s out first && bad "another seed, the same output" || ok

@@ -3,6 +3,7 @@
 //
 //   golden EXPECTED PROGRAM [OPTIONS]   compare
 //   golden --update FOLDER              run every lesson of FOLDER and rewrite tests/expected and the docs' transcripts
+//   golden --transcripts FOLDER         compare what the pages show of other commands: kTranscripts below
 //   golden --docs                       are the transcripts in the docs the recorded ones?
 //
 // In a page, the text between "<!-- output NAME -->" and "<!-- end -->" is tests/expected/NAME.txt in a code block,
@@ -19,6 +20,17 @@
 
 namespace fs = std::filesystem;
 static const fs::path root = GLASS_SOURCE_DIR;
+
+// Commands of the pages, with tests/expected/NAME.txt: the lesson, its options, and what is typed into it.
+static const struct {
+  const char *name, *lesson, *options, *typed;
+} kTranscripts[] = {
+    {"why_dW_q", "09_self_attention", "-q --why 'dW_q[1,2]'", ""},
+    {"why_depth", "09_self_attention", "-q --why 'dW_q[1,2]' --depth 3 --top 2", ""},
+    {"why_A", "09_self_attention", "-q --why 'A[0,3]'", ""},
+    {"why_all", "09_self_attention", "-q --why all", ""},
+    {"step", "09_self_attention", "-q --step", "j A\\ns\\nf\\nw dE[0,2]\\nn W_q[1,2]\\nq\\n"},
+};
 
 static std::string read(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -147,7 +159,25 @@ static std::vector<fs::path> pages() {
   return all;
 }
 
+static std::string transcript_command(const fs::path& folder, std::size_t k) {
+  const auto& t = kTranscripts[k];
+  return "printf '" + std::string(t.typed) + "' | '" + (folder / t.lesson).string() + "' --color never --width 80 " + t.options;
+}
+
+static int compare_transcripts(const fs::path& folder) {
+  int stale = 0;
+  for (std::size_t k = 0; k < std::size(kTranscripts); ++k) {
+    stale |= compare((root / "tests/expected" / kTranscripts[k].name).string() + ".txt", transcript_command(folder, k));
+  }
+  return stale;
+}
+
 static int update(const fs::path& folder) {
+  for (std::size_t k = 0; k < std::size(kTranscripts); ++k) {
+    int status = 0;
+    write(root / "tests/expected" / (std::string(kTranscripts[k].name) + ".txt"), output_of(transcript_command(folder, k), &status));
+    if (status) std::cerr << kTranscripts[k].name << " ended with status " << status << "\n";
+  }
   for (const auto& entry : fs::directory_iterator(root / "tutorials")) {
     if (entry.path().extension() != ".cpp") continue;
     const std::string name = entry.path().stem().string();
@@ -177,6 +207,7 @@ int main(int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "";
   if (first == "--docs") return check_docs();
   if (argc < 3) return std::cerr << "see the head of tests/lessons/golden.cpp\n", 2;
+  if (first == "--transcripts") return compare_transcripts(argv[2]);
   if (first == "--update") return update(argv[2]);
   std::string command;
   for (int i = 2; i < argc; ++i) command += std::string(i > 2 ? " " : "") + "'" + argv[i] + "'";

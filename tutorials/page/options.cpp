@@ -142,6 +142,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
   app.add_option("--why", o.why, "explain one entry by the numbers that made it: dW_q[1,2], A[0,3], %7[0,1], or all; may be repeated")->type_name("ENTRY")->allow_extra_args(false)->group(more);
   app.add_option("--depth", o.depth, "--why: so many steps along the tape (default 1)")->type_name("N")->check(number(1, 1000))->group(more);
   app.add_option("--top", o.top, "--why: show the K largest parts of each sum (default 8)")->type_name("K")->check(number(1, 1000000))->group(more);
+  app.add_flag("--step", o.step, "walk along the tape, forward and back: single keys on a terminal, else commands on standard input")->group(more);
   app.add_flag("--json", o.json, "everything as one JSON document, full precision")->group(more);
   app.add_option("--csv", o.csv, "one matrix as CSV, full precision: Q, dQ, ...")->type_name("NAME")->group(more);
   app.add_option("--threads", thread_count, "how many threads the fast kernels may use (default: GLASS_THREADS, else the number of cores)")->type_name("N")->group(more);
@@ -162,6 +163,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     if (!(o.temperature >= 0 && o.temperature <= 1000)) throw CLI::ValidationError("--temperature", "it must be from 0 to 1000");
     if (!o.text.empty() && !o.file.empty()) throw CLI::ValidationError("--text and --file", "give one of the two");
     if (o.forms.size() == 1) throw CLI::ValidationError("diff", "one form is given, \"" + o.forms[0] + "\"; it takes two");
+    if (o.step && (o.json || !o.csv.empty())) throw CLI::ValidationError("--step", "it does not go with --json or --csv");
     if (o.quiet && o.verbose) throw CLI::ValidationError("-q and -v", "give one of the two");
     set_threads(parse_threads(thread_count.c_str(), "--threads"));
     threads();  // reads GLASS_THREADS: a mistake in it is reported now

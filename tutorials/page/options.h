@@ -26,6 +26,7 @@ struct Options {
   int spell_row = -1, spell_col = -1;    // -1: not asked for
   std::vector<std::string> why;          // entries to explain: "dW_q[1,2]", "A[0,3]", "%7[0,1]"
   int depth = 1, top = 8;                // of --why: steps along the tape; parts shown of each sum
+  bool step = false;                     // walk along the tape instead of printing the page
   bool json = false;
   std::string csv;                       // NAME; empty: not asked for
   bool health = false;                   // a report about attention and gradients at the end

@@ -186,7 +186,7 @@ std::string Page::measured(double x) const { return to_text(x); }
 std::string Page::counted(long n) const { return std::to_string(n); }
 
 void Page::put(const std::string& text) {
-  if (!options.quiet && !options.json && options.csv.empty()) pending_ += text;
+  if (!options.quiet && !options.step && !options.json && options.csv.empty()) pending_ += text;
 }
 
 void Page::flush() {
@@ -212,6 +212,7 @@ void Page::backward(Var root, Mat seed) {
   tape.backward(root, seed_);
   if (options.health) swept_ = layer_gradients(tape);
   explain(false);
+  if (options.step) walk();
 }
 
 // The largest |got - want| / (1 + max |want|); infinite if the shapes differ or a NaN is in it.
@@ -256,6 +257,7 @@ bool Page::check(const std::string& claim, bool holds) { return report(claim, ho
 int Page::done() {
   begin();
   explain(true);
+  if (options.step) walk();
   std::size_t wrong = 0;
   for (const Verdict& v : verdicts_) wrong += !v.ok;
   flush();

@@ -108,6 +108,7 @@ class Page {
  private:
   friend struct Speller;
   friend struct PageTeller;
+  friend class Walk;
   struct Axes {
     Labels rows, cols;
   };
@@ -127,6 +128,7 @@ class Page {
   static std::string below(double tolerance);  // "ok (< 1e-7)"
   void spell_by_name();  // a line that the lesson named but did not show
   void asked_spelling(std::initializer_list<Var>, bool gradient);
+  void walk();                                     // --step; step.cpp
   void explain(bool at_end);                       // --why: what the tape can tell now; why.cpp
   std::string explain_all(bool& ok);
   std::string explained() const;
@@ -158,7 +160,7 @@ class Page {
   std::string pending_, csv_, section_;
   std::string part_;  // "Back " on the way back
   int steps_ = 0, headings_ = 0;
-  bool begun_ = false, spelled_ = false, random_ = false;
+  bool begun_ = false, walked_ = false, spelled_ = false, random_ = false;
 };
 
 int fail(const char* lesson, const std::exception&);

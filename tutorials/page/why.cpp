@@ -1,28 +1,21 @@
 // --why ENTRY: one number of the page's tape, explained by those that made it. A gradient is explained right after the sweep that
 // made it, for a lesson may go on and sweep again; a value at the end.
-#include "engine/why_text.h"
+#include "tutorials/page/page_teller.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "tutorials/page/speller.h"
-
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct PageTeller final : WhyTeller {
-  PageTeller(Page& p, Tape& t) : WhyTeller(t), speller{p, t} {}
-  const Speller speller;
-  std::string words(const Entry& e) const override {  // "cat, mat": the labels that the lesson gave
-    const auto found = speller.page.axes_.find(e.line);
-    if (found == speller.page.axes_.end()) return "";
-    const Labels &rows = found->second.rows, &cols = found->second.cols;
-    const std::string row = e.row < int(rows.size()) ? rows[std::size_t(e.row)] : "", col = e.col < int(cols.size()) ? cols[std::size_t(e.col)] : "";
-    return row + (row.empty() || col.empty() ? "" : ", ") + col;
-  }
-  std::string arithmetic(const Entry& e) const override { return speller.forward(e.line, e.row, e.col); }
-};
+std::string PageTeller::words(const Entry& e) const {
+  const auto found = speller.page.axes_.find(e.line);
+  if (found == speller.page.axes_.end()) return "";
+  const Labels &rows = found->second.rows, &cols = found->second.cols;
+  const std::string row = e.row < int(rows.size()) ? rows[std::size_t(e.row)] : "", col = e.col < int(cols.size()) ? cols[std::size_t(e.col)] : "";
+  return row + (row.empty() || col.empty() ? "" : ", ") + col;
+}
 
 // --why all: every entry of every gradient, and the value of every line.
 std::string Page::explain_all(bool& ok) {
