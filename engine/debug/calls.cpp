@@ -39,8 +39,10 @@ const char* debug_checkgrad(void* of, int root, int id, int now, int) {
   return answer.c_str();
 }
 
-static std::string told(Tape& tape, const Entry& entry) {
+static std::string told(Tape& tape, const Entry& entry, int depth = 1, int top = 8) {
   WhyTeller teller(tape);
+  teller.depth = depth;
+  teller.top = top;
   const std::string text = teller.tell(entry);
   if (text.find("DOES NOT ADD UP") == std::string::npos) return text;
   return text + "   (In the middle of a sweep not every part has arrived yet.)\n";
@@ -55,9 +57,11 @@ const char* debug_why(void* of, int id, int row, int col, int gradient) {
   return answer.c_str();
 }
 
-void dbg::why(Tape& tape, const char* what) {
+void dbg::why(Tape& tape, const char* what) { why_deep(tape, what, 1, 8); }
+
+void dbg::why_deep(Tape& tape, const char* what, int depth, int top) {
   try {
-    std::fputs(told(tape, find_entry(tape, what)).c_str(), stdout);
+    std::fputs(told(tape, find_entry(tape, what), depth, top).c_str(), stdout);
   } catch (const std::exception& e) {  // must not pass through the frames of the program that is being debugged
     std::printf("why %s\n", e.what());
   }

@@ -21,6 +21,7 @@ const char* debug_why(void* tape, int id, int row, int col, int gradient);
 //   (gdb) call glass::f64::dbg::why(tape, "dW_q[1,2]")
 namespace dbg {
 void why(Tape&, const char* what);
+void why_deep(Tape&, const char* what, int depth, int top);  // so many steps along the tape, so many parts of each sum
 }
 
 }  // namespace GLASS_PRECISION

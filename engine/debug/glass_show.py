@@ -226,8 +226,18 @@ def show_tape(tape):
     return "a tape of %d lines (the command `tape` lists them)" % lines(tape)[1]
 
 
+def show_store(store):
+    n = std_vector(store["places_"])[1]
+    return "%d parameter%s" % (n, "" if n == 1 else "s")
+
+
+def show_page(page):
+    return "the page of this lesson; its tape has %d lines" % lines(page["tape"])[1]
+
+
 SHOW = {"Mat": show_mat, "Matrix": lambda m: show_mat(m["view_"]), "Keep": show_keep, "Ints": show_ints, "Shape": shape, "Where": place,
-        "Var": show_var, "Node": show_node, "Param": show_param, "Step": show_step, "Tape": show_tape}
+        "Var": show_var, "Node": show_node, "Param": show_param, "Step": show_step, "Tape": show_tape,
+        "ParamStore": show_store, "Page": show_page}
 
 
 def as_text(value):

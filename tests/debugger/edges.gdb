@@ -36,6 +36,7 @@ p nothing
 p old
 p first
 p W
+p store
 node old
 node nothing
 node 99

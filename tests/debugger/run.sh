@@ -95,7 +95,7 @@ mask() {
     -e 's/[-+.e0-9]+ (apart|by the tape|by differences)/N \1/g; s/(worst gap|allowed|<|darkest) [-+.e0-9]+/\1 N/g; s/^  most at .*/  most at .../; s/[0-9]+ (of [0-9]+ entries differ)/N \1/' \
     -e 's/([0-9]\.[0-9]{4})[0-9]+/\1/g' \
     -e 's/(CpuBackend::[a-z_]+ )\(.*\) at/\1(...) at/' \
-    -e 's/in=[^,]*, where/in=..., where/' \
+    -e 's/^(   (sum|stored)) +/\1 /' -e 's/in=[^,]*, where/in=..., where/' \
     -e 's/glass::f32::/glass::f64::/g; s/_f32\b/_f64/g' \
     -e 's/^Hardware watchpoint/Watchpoint/'
 }
