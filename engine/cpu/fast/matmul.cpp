@@ -37,6 +37,7 @@ struct Problem {
   Copy copy_B;
   Real* packed;  // for a shared copy
   int down, across;  // how C is cut into pieces of work
+  Heaps* heaps;      // two, in turn: one is filled again while the other is worked on; nullptr: one thread, one piece
 };
 
 struct Columns {  // a block of B: depth rows, in strips of kCols columns
@@ -75,9 +76,10 @@ static void piece_of(const Problem& p, const Columns& b, int piece) {
   }
 }
 
-// Run by every thread of a team, or by one alone: then the loops are plain loops.
+// Run by every thread of a team, or by one alone.
 static void product_of(const Problem& p) {
   const int passes = count_of(p.k, p.depth), all_strips = count_of(p.n, kCols), blocks = count_of(p.n, p.width);
+  int turn = 0;
   Real* packed = p.copy_B == Copy::own ? thread_scratch(Scratch::columns, 2 * kOwn) : p.packed;
   for (int block = 0; block < blocks; ++block) {
     const int j0 = part_start(all_strips, block, blocks) * kCols, j1 = least(p.n, part_start(all_strips, block + 1, blocks) * kCols);
@@ -87,14 +89,22 @@ static void product_of(const Problem& p) {
       Columns b{packed, std::ptrdiff_t(depth) * kCols, kCols, j0, width, k0, depth};
       if (p.copy_B == Copy::none) {
         b = {p.B.at(k0, j0).p, kCols, p.B.row, j0, width, k0, depth};
-      } else if (p.copy_B == Copy::own) {
+      } else if (p.copy_B == Copy::own || !p.heaps) {
         for (int s = 0; s < strips; ++s) pack_columns(p.B.at(k0, j0 + s * kCols), depth, least(kCols, width - s * kCols), packed + s * b.strip);
       } else {
 #pragma omp for schedule(static)
         for (int s = 0; s < strips; ++s) pack_columns(p.B.at(k0, j0 + s * kCols), depth, least(kCols, width - s * kCols), packed + s * b.strip);
       }
-#pragma omp for schedule(dynamic, 1)
-      for (int piece = 0; piece < p.down * p.across; ++piece) piece_of(p, b, piece);
+      if (!p.heaps) {
+        piece_of(p, b, 0);
+        continue;
+      }
+      Heaps& heaps = p.heaps[turn];
+      heaps.work([&](int piece) { piece_of(p, b, piece); });
+#pragma omp barrier
+#pragma omp master
+      heaps.fill(heaps.pieces, heaps.heaps);
+      turn = 1 - turn;
     }
   }
 }
@@ -102,7 +112,7 @@ static void product_of(const Problem& p) {
 static void product_of(Product product, Mat a, Mat b, const Real* row, Mat c, bool accumulate) {
   const int m = c.rows, n = c.cols, k = product == Product::TN ? a.rows : a.cols;
   if (m == 0 || n == 0) return;
-  Problem p{m, n, k, {a.data, a.ld, 1}, {b.data, b.ld, 1}, c.data, c.ld, 2048 / kBytes, 512, accumulate, false, row, Copy::shared, nullptr, 1, 1};
+  Problem p{m, n, k, {a.data, a.ld, 1}, {b.data, b.ld, 1}, c.data, c.ld, 2048 / kBytes, 512, accumulate, false, row, Copy::shared, nullptr, 1, 1, nullptr};
   if (product == Product::TN) p.A = {a.data, 1, a.ld};
   if (product == Product::NT) p.B = {b.data, 1, b.ld};
   const double size = double(n) * k;
@@ -121,6 +131,9 @@ static void product_of(Product product, Mat a, Mat b, const Real* row, Mat c, bo
   const int unit = p.copy_A ? group : kRows, units = count_of(m, unit);
   p.down = least(8 * t, units);
   if (p.down < 4 * t) p.across = least(count_of(least(n, p.width), kCols), count_of(4 * t, p.down));
+  Heaps heaps[2];
+  for (Heaps& h : heaps) h.fill(p.down * p.across, t);
+  p.heaps = heaps;
 #pragma omp parallel num_threads(t)
   product_of(p);
 }
