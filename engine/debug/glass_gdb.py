@@ -12,6 +12,7 @@ import gdb
 
 sys.dont_write_bytecode = True  # no __pycache__ among the sources
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import glass_cuda  # noqa: F401 the command cuda
 from glass_printers import Unreadable, gradient_state, inputs, kind, lines, place, plain, shape, show_node, text
 
 

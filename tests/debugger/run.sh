@@ -4,6 +4,7 @@
 #
 #   run.sh PROGRAM...             the first program's transcript must be expected.txt, and so must the others'
 #   run.sh --update PROGRAM...    rewrites expected.txt from the first program, and the quotes in the docs
+#   run.sh --cuda ...             the same for cuda_session.gdb, cuda_expected.txt and docs/cuda.md
 #
 # Exit status: 0 equal, 1 different, 77 skipped.
 set -u
@@ -18,7 +19,15 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 update=no
-if [ "${1:-}" = --update ]; then update=yes; shift; fi
+session=session
+while :; do
+  case "${1:-}" in
+    --update) update=yes ;;
+    --cuda) session=cuda_session golden=$here/cuda_expected.txt docs=$root/docs/cuda.md ;;
+    *) break ;;
+  esac
+  shift
+done
 [ $# -gt 0 ] || { echo "usage: run.sh [--update] PROGRAM..."; exit 1; }
 
 skip() { echo "skipped: $*"; exit 77; }
@@ -30,13 +39,28 @@ command -v gdb > /dev/null || skip "gdb is not installed"
 debug -ex 'break main' -ex run "$(realpath "$1")" | grep -q '^Breakpoint 1, main' ||
   skip "gdb may not start programs here (is ptrace allowed?)"
 
+# A session, with the line number for each {text}: of the first line of flash_2() in flash.cu that has this text.
+numbered() {
+  awk -v kernels="$root/engine/cuda/kernels/flash.cu" '
+    match($0, /\{.*\}/) {
+      text = substr($0, RSTART + 1, RLENGTH - 2)
+      n = found = 0
+      inside = 0
+      while ((getline line < kernels) > 0) { n++; if (index(line, "flash_2(")) inside = 1; if (inside && !found && index(line, text)) found = n }
+      close(kernels)
+      $0 = substr($0, 1, RSTART - 1) found substr($0, RSTART + RLENGTH)
+    }
+    { print }' "$1"
+}
+
 # The session as a person would see it, without what differs from run to run.
 transcript() {
   local program
   program=$(realpath "$1")
   {
-    debug -x "$root/engine/debug/lesson.gdb" -x "$here/session.gdb" "$program"
-    debug -x "$root/engine/debug/lesson.gdb" -x "$here/core.gdb" "$program" core | sed -n '/^+/,$p'  # not the greeting
+    numbered "$here/$session.gdb" > "$work/session.gdb"
+    debug -x "$root/engine/debug/lesson.gdb" -x "$work/session.gdb" "$program"
+    [ $session = cuda_session ] || debug -x "$root/engine/debug/lesson.gdb" -x "$here/core.gdb" "$program" core | sed -n '/^+/,$p'  # not the greeting
   } | sed -E -n '/^\+/,$p' | sed -E \
     -e '/^(\+\+|\+echo |\+set )/d' \
     -e '/^\[Thread debugging|^Using host libthread_db|^warning: (Error disabling address|Memory read failed)/d' \
@@ -50,7 +74,8 @@ transcript() {
 # kernel gdb stops and which arguments it still sees, the precision, and whether the processor watches memory for gdb.
 mask() {
   sed -E '/ at engine\/cpu\//{n; s/^[0-9]+\t.*/N\t.../}' "$1" | sed -E \
-    -e 's/((engine|layers)\/[a-z_0-9\/]+\.(cpp|h)(:|, line ))[0-9]+/\1N/' \
+    -e 's/((engine|layers)\/[a-z_0-9\/]+\.(cpp|cu|h)(:|, line ))[0-9]+/\1N/' \
+    -e 's/(flash\.cu:)[0-9]+/\1N/' \
     -e 's/^[0-9]+\t/N\t/' \
     -e 's/([0-9]\.[0-9]{4})[0-9]+/\1/g' \
     -e 's/(CpuBackend::[a-z_]+ )\(.*\) at/\1(...) at/' \
@@ -61,7 +86,7 @@ mask() {
 
 # The page with each quoted section put in anew. A section is what follows "== name" in the golden file.
 quoted() {
-  awk -v golden="$golden" '
+  awk -v golden="$golden" -v base="$(basename "$golden")" '
     BEGIN {
       while ((getline line < golden) > 0)
         if (line ~ /^== /) name = substr(line, 4); else section[name] = section[name] line "\n"
@@ -69,9 +94,9 @@ quoted() {
     skipping && /^```$/ { skipping = 0; next }
     skipping { next }
     { print }
-    /^<!-- transcript: tests\/debugger\/expected.txt / {
-      name = $0; sub(/^<!-- transcript: tests\/debugger\/expected.txt /, "", name); sub(/ -->$/, "", name)
-      printf "```text\n%s```\n", name in section ? section[name] : "expected.txt has no section \"" name "\"\n"
+    $0 ~ "^<!-- transcript: tests/debugger/" base " " {
+      name = $0; sub(/^<!-- transcript: [^ ]+ /, "", name); sub(/ -->$/, "", name)
+      printf "```text\n%s```\n", name in section ? section[name] : base " has no section \"" name "\"\n"
       skipping = 1
     }' "$docs"
 }
@@ -83,7 +108,7 @@ for program in "$@"; do
     cp "$work/got.txt" "$golden" && echo "wrote $golden"
     update=written
   fi
-  if ! diff -u --label expected.txt --label "$(basename "$program")" <(mask "$golden") <(mask "$work/got.txt"); then
+  if ! diff -u --label "$(basename "$golden")" --label "$(basename "$program")" <(mask "$golden") <(mask "$work/got.txt"); then
     status=1
   fi
 done
@@ -95,6 +120,6 @@ fi
 if [ $update = written ]; then
   quoted > "$work/docs.md" && cp "$work/docs.md" "$docs" && echo "wrote $docs"
 fi
-diff -u --label docs/debugging.md --label "with today's expected.txt" "$docs" <(quoted) || status=1
-[ $status = 0 ] || echo "If the new transcript is right: $0 --update $*"
+diff -u --label "docs/$(basename "$docs")" --label "with today's $(basename "$golden")" "$docs" <(quoted) || status=1
+[ $status = 0 ] || echo "If the new transcript is right: $0 --update $([ $session = session ] || echo --cuda) $*"
 exit $status

@@ -1,14 +1,29 @@
 //   x̂_ij = (x_ij - μ_i) r_i      μ_i = mean of row i      r_i = 1 / √(mean of (x_i - μ_i)² + eps)
 //   y_ij = x̂_ij g_j + b_j        (rms_norm: μ = 0, and no b)
 //
-// A warp for each row. In double, and in two passes: Σx² - (Σx)²/C would cancel for a large mean.
+// In double, and in two passes: Σx² - (Σx)²/C would cancel for a large mean.
 #include "engine/cuda/cuda.h"
+#include "engine/cuda/ladder.h"
 #include "engine/cuda/row_moments.cuh"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 namespace {
 
+// 1. A thread for each row: neighbouring lanes read ld apart.
+__global__ void thread_kernel(DeviceMat x, DeviceMat gain, DeviceMat bias, double eps, DeviceMat rstd, DeviceMat y) {
+  const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= x.rows) return;
+  double mean = 0, square = 0;
+  for (int j = 0; j < x.cols; ++j) mean += x(i, j);
+  mean /= x.cols;
+  for (int j = 0; j < x.cols; ++j) square += (x(i, j) - mean) * (x(i, j) - mean);
+  const double r = 1 / sqrt(square / x.cols + eps);
+  for (int j = 0; j < x.cols; ++j) y(i, j) = float((x(i, j) - mean) * r * gain(0, j) + bias(0, j));
+  rstd(i, 0) = float(r);
+}
+
+// 2. A warp for each row.
 __global__ void layer_norm_kernel(DeviceMat x, DeviceMat gain, DeviceMat bias, double eps, DeviceMat rstd,
                                   DeviceMat y) {
   const int i = row_of_warp();
@@ -26,11 +41,24 @@ __global__ void rms_norm_kernel(DeviceMat x, DeviceMat gain, double eps, DeviceM
   if (threadIdx.x == 0) rrms(i, 0) = float(r);
 }
 
+void by_threads(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y, cudaStream_t s) {
+  if (x.rows == 0) return;
+  launch({dim3(unsigned(ceil_div(x.rows, 128))), dim3(128), 0, s}, thread_kernel, x, gain, bias, eps, rstd, y);
+}
+void by_warps(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y, cudaStream_t s) {
+  if (x.rows > 0) launch(warp_per_row(x.rows, s), layer_norm_kernel, x, gain, bias, eps, rstd, y);
+}
+
 }  // namespace
 
+std::span<const LayerNormVersion> cuda_layer_norm_ladder() {
+  static const LayerNormVersion all[] = {{1, "a thread for each row", by_threads},
+                                         {2, "a warp for each row", by_warps}};
+  return all;
+}
+
 void CudaBackend::layer_norm(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y) {
-  if (x.rows == 0) return;
-  launch(warp_per_row(x.rows, stream), layer_norm_kernel, x, gain, bias, eps, rstd, y);
+  by_warps(x, gain, bias, eps, rstd, y, stream);
 }
 
 void CudaBackend::rms_norm(Mat x, Mat gain, double eps, Mat rrms, Mat y) {

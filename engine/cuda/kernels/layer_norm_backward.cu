@@ -5,6 +5,7 @@
 // 32 columns and writes its sum to scratch memory; then each column adds up the sums of its blocks, in their order. So
 // the same numbers give the same bits. (rms_norm: the same with μ = 0, without mean u and db.)
 #include "engine/cuda/cuda.h"
+#include "engine/cuda/ladder.h"
 #include "engine/cuda/row_moments.cuh"
 
 namespace glass {
@@ -32,6 +33,25 @@ __global__ void rows_kernel(DeviceMat x, DeviceMat gain, DeviceMat rstd, DeviceM
   }
 }
 
+// Columns, version 1: every block adds its sums to the result at once. A lesson: atomicAdd loses no update, but the
+// order of the blocks is anybody's, and a float sum depends on it. So the last bits change from run to run.
+constexpr int kRowsOfSum = 32;
+__global__ void atomic_columns_kernel(DeviceMat x, DeviceMat rstd, DeviceMat dy, const double* means, float* dgain,
+                                      float* dbias) {
+  const int j = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (j >= x.cols) return;
+  for (int i0 = int(blockIdx.y) * kRowsOfSum; i0 < x.rows; i0 += int(gridDim.y) * kRowsOfSum) {
+    float gain = 0, bias = 0;
+    for (int i = i0; i < i0 + kRowsOfSum && i < x.rows; ++i) {
+      gain += float(dy(i, j) * ((x(i, j) - means[i]) * rstd(i, 0)));
+      bias += dy(i, j);
+    }
+    if (dgain) atomicAdd(&dgain[j], gain);
+    if (dbias) atomicAdd(&dbias[j], bias);
+  }
+}
+
+// Version 2: two passes.
 constexpr int kColumns = 32, kRows = 8;  // threads of a block: columns side by side, rows taken in turn
 
 struct Partial {  // sums over the rows of a block, one row of numbers for each block: blocks x cols
@@ -70,25 +90,41 @@ __global__ void columns_kernel(Partial p, int blocks, int cols, float* dgain, fl
   if (dbias) dbias[j] += float(bias);
 }
 
-// Scratch memory: the mean of each row, and the partial sums.
-template <bool kCentred>
-void backward(Pool& pool, cudaStream_t stream, Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) {
+void by_atomics(Mat x, const double* means, Mat rstd, Mat dy, Mat dgain, Mat dbias, Pool&, cudaStream_t s) {
+  if (x.rows == 0 || x.cols == 0) return;
+  const int blocks = ceil_div(x.rows, kRowsOfSum) < 65535 ? ceil_div(x.rows, kRowsOfSum) : 65535;
+  launch({dim3(unsigned(ceil_div(x.cols, 128)), unsigned(blocks)), dim3(128), 0, s}, atomic_columns_kernel, x, rstd, dy,
+         means, dgain.data, dbias.data);
+}
+
+void in_two_passes(Mat x, const double* means, Mat rstd, Mat dy, Mat dgain, Mat dbias, Pool& pool, cudaStream_t s) {
   if (x.rows == 0 || x.cols == 0) return;
   const int blocks = ceil_div(x.rows, 4 * kRows) < 128 ? ceil_div(x.rows, 4 * kRows) : 128;
-  const std::size_t sums = std::size_t(blocks) * x.cols;
-  double* scratch = static_cast<double*>(pool.take((std::size_t(x.rows) + 2 * sums) * sizeof(double)));
-  launch(warp_per_row(x.rows, stream), rows_kernel<kCentred>, x, gain, rstd, dy, dx, scratch);
-  if (dgain.data || dbias.data) {
-    const Partial p{scratch + x.rows, scratch + x.rows + sums};
-    const dim3 grid(unsigned(ceil_div(x.cols, kColumns)), unsigned(blocks));
-    launch({grid, dim3(kColumns, kRows), 0, stream}, partial_columns_kernel, x, rstd, dy, scratch, p);
-    launch({dim3(unsigned(ceil_div(x.cols, 128))), dim3(128), 0, stream}, columns_kernel, p, blocks, x.cols, dgain.data,
-           dbias.data);
-  }
-  pool.give(scratch);
+  const std::size_t sums = std::size_t(blocks) * std::size_t(x.cols);
+  double* scratch = static_cast<double*>(pool.take(2 * sums * sizeof(double)));
+  const Partial p{scratch, scratch + sums};
+  const dim3 grid(unsigned(ceil_div(x.cols, kColumns)), unsigned(blocks));
+  launch({grid, dim3(kColumns, kRows), 0, s}, partial_columns_kernel, x, rstd, dy, means, p);
+  launch({dim3(unsigned(ceil_div(x.cols, 128))), dim3(128), 0, s}, columns_kernel, p, blocks, x.cols, dgain.data,
+         dbias.data);
+  pool.give(scratch);  // what is launched later on this stream may have it
+}
+
+template <bool kCentred>
+void backward(Pool& pool, cudaStream_t s, Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) {
+  if (x.rows == 0 || x.cols == 0) return;
+  double* means = static_cast<double*>(pool.take(std::size_t(x.rows) * sizeof(double)));
+  launch(warp_per_row(x.rows, s), rows_kernel<kCentred>, x, gain, rstd, dy, dx, means);
+  if (dgain.data || dbias.data) in_two_passes(x, means, rstd, dy, dgain, dbias, pool, s);
+  pool.give(means);
 }
 
 }  // namespace
+
+std::span<const ColumnSumsVersion> cuda_column_sums_ladder() {
+  static const ColumnSumsVersion all[] = {{1, "atomic", by_atomics}, {2, "two passes", in_two_passes}};
+  return all;
+}
 
 void CudaBackend::layer_norm_backward(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, Mat dgain, Mat dbias) {
   backward<true>(pool, stream, x, gain, rstd, dy, dx, dgain, dbias);

@@ -13,8 +13,8 @@
 // Two buffers: while one is multiplied, the next numbers are on their way. One barrier for each step is enough.
 // Version 6 of the ladder (matmul_ladder.cu has the way to here).
 #include "engine/cuda/cuda.h"
-#include "engine/cuda/device_mat.cuh"
-#include "engine/cuda/launch.cuh"
+#include "engine/cuda/ladder.h"
+#include "engine/cuda/tiles.cuh"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
@@ -22,26 +22,6 @@ namespace {
 
 constexpr int BK = 8;
 constexpr int kPad = 4;  // 4 (BM + 4) is 16 banks: the two halves of a transposed store do not meet
-
-struct Operand {  // A or B, as the tiles see it: k down, and m (a row or a column of C) to the right
-  const float* data;
-  int ld, m, k;
-  bool aligned;  // every group of 4 neighbours may be read as a float4
-};
-
-// The 4 numbers that this thread brings: neighbours along k (kAlongK), or along m. Outside: 0.
-template <bool kAlongK>
-__device__ float4 fetch(const Operand& x, int m, int k) {
-  const float* p = x.data + (kAlongK ? std::ptrdiff_t(m) * x.ld + k : std::ptrdiff_t(k) * x.ld + m);
-  const int inside = m < x.m && k < x.k ? (kAlongK ? x.k - k : x.m - m) : 0;
-  if (inside >= 4 && x.aligned) return *reinterpret_cast<const float4*>(p);
-  float4 v = make_float4(0, 0, 0, 0);
-  if (inside > 0) v.x = p[0];
-  if (inside > 1) v.y = p[1];
-  if (inside > 2) v.z = p[2];
-  if (inside > 3) v.w = p[3];
-  return v;
-}
 
 // Thread t of a tile that is B wide: which 4 numbers it brings.
 template <bool kAlongK, int B>
@@ -66,32 +46,8 @@ __device__ void put(float4 v, float (*tile)[B + kPad], int t) {
   }
 }
 
-struct Result {
-  DeviceMat C;
-  const float* row;  // added to every row of C, or nullptr
-  bool accumulate, aligned;
-};
-
-__device__ void store(const Result& y, int i, int j, const float* sum) {  // 4 neighbours
-  if (i >= y.C.rows || j >= y.C.cols) return;
-  float* c = y.C.row(i) + j;
-  if (y.aligned && j + 4 <= y.C.cols) {
-    float4 v = make_float4(sum[0], sum[1], sum[2], sum[3]);
-    if (y.accumulate) {
-      const float4 old = *reinterpret_cast<const float4*>(c);
-      v = make_float4(old.x + v.x, old.y + v.y, old.z + v.z, old.w + v.w);
-    }
-    if (y.row) v = make_float4(v.x + y.row[j], v.y + y.row[j + 1], v.z + y.row[j + 2], v.w + y.row[j + 3]);
-    *reinterpret_cast<float4*>(c) = v;
-    return;
-  }
-  for (int q = 0; q < 4 && j + q < y.C.cols; ++q) {
-    c[q] = (y.accumulate ? c[q] + sum[q] : sum[q]) + (y.row ? y.row[j + q] : 0.0f);
-  }
-}
-
 template <bool kAlongKOfA, bool kAlongKOfB, int BM, int BN, int WM, int WN>
-__global__ void __launch_bounds__(BM * BN / (WM * WN) * 32) product_kernel(Operand A, Operand B, Result y) {
+__global__ void __launch_bounds__(BM* BN / (WM * WN) * 32) product_kernel(Operand A, Operand B, Result y) {
   constexpr int kSquaresDown = WM / 16, kSquaresRight = WN / 32;
   alignas(16) __shared__ float a[2][BK][BM + kPad], b[2][BK][BN + kPad];
   const int t = threadIdx.x, warp = t / 32, lane = t % 32;
@@ -142,8 +98,6 @@ __global__ void __launch_bounds__(BM * BN / (WM * WN) * 32) product_kernel(Opera
   }
 }
 
-bool aligned(Mat x) { return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && x.ld % 4 == 0; }
-
 template <bool kAlongKOfA, bool kAlongKOfB>
 void launch_product(const Operand& A, const Operand& B, const Result& y, cudaStream_t stream) {
   const auto tiles = [&](int size) { return std::ptrdiff_t(ceil_div(y.C.rows, size)) * ceil_div(y.C.cols, size); };
@@ -171,6 +125,10 @@ void product(Product form, Mat a, Mat b, const Result& y, cudaStream_t stream) {
 }
 
 }  // namespace
+
+void multiply_by_warps(Mat a, Mat b, Mat c, cudaStream_t stream) {
+  product(Product::NN, a, b, {c, nullptr, false, aligned(c)}, stream);
+}
 
 void CudaBackend::matmul(Product form, Mat a, Mat b, Mat c, bool accumulate) {
   product(form, a, b, {c, nullptr, accumulate, aligned(c)}, stream);
