@@ -112,9 +112,14 @@ Var Gpt::decode(Tape& tape, const std::vector<int>& ids, std::vector<KvCache>& c
   return run(tape, ids, 1, &caches);
 }
 
+Backend& Gpt::home() const {
+  Backend& be = *params.all.front().value.home();
+  return be.host_readable() ? cpu_backend() : be;  // whichever the CPU's is now
+}
+
 std::vector<KvCache> Gpt::caches() const {
   std::vector<KvCache> all;
-  for (std::size_t l = 0; l < blocks.size(); ++l) all.emplace_back(settings.T, settings.C, settings.C);
+  for (std::size_t l = 0; l < blocks.size(); ++l) all.emplace_back(settings.T, settings.C, settings.C, &home());
   return all;
 }
 

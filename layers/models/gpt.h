@@ -65,6 +65,7 @@ class Gpt {
   // The same logits for the newest tokens of one text; the caches, one for each layer, have those before. n x V
   Var decode(Tape&, const std::vector<int>& ids, std::vector<KvCache>&);
   std::vector<KvCache> caches() const;  // empty ones, each for T tokens
+  Backend& home() const;                // what its tapes must use: the CPU, or the device that its parameters live on
 
   void training(bool on) { drop_.training = on; }  // dropout on or off; it starts on
   bool training() const { return drop_.training; }

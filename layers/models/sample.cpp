@@ -32,12 +32,12 @@ int draw_token(Mat logits, const Sampling& how, Rng& rng) {
   return likeliest[0].second;  // the same sum twice: not reached
 }
 
-Writer::Writer(Gpt& gpt) : gpt_(gpt), tape_(cpu_backend()), caches_(gpt.caches()), logits_(Shape{1, gpt.settings.vocabulary}) {}
+Writer::Writer(Gpt& gpt) : gpt_(gpt), tape_(gpt.home()), caches_(gpt.caches()), logits_(Shape{1, gpt.settings.vocabulary}) {}
 
 void Writer::feed(const std::vector<int>& ids) {
   const NoGrad scope(tape_);
   const Mat Z = gpt_.decode(tape_, ids, caches_).value();
-  tape_.be.copy(Z.block(Z.rows - 1, 0, 1, Z.cols), logits_);
+  tape_.be.to_host(Z.block(Z.rows - 1, 0, 1, Z.cols), logits_);
 }
 
 void Writer::read(const std::vector<int>& ids) {

@@ -13,6 +13,7 @@ inline namespace GLASS_PRECISION {
 Trainer::Trainer(Gpt& model, const std::vector<int>& text, const TrainSettings& s, std::uint64_t seed)
     : gpt(model),
       settings(s),
+      tape(model.home()),
       adamw(model.params, 0, s.decay),
       text_(text),
       schedule_{s.rate, std::min(s.warmup, s.steps), s.steps, s.floor},
@@ -43,7 +44,7 @@ double loss_on(Gpt& gpt, const std::vector<int>& text, int windows) {
   const int n = std::min(windows, std::max(1, places / T)), at_once = 16;
   const bool before = gpt.training();
   gpt.training(false);
-  Tape tape;
+  Tape tape(gpt.home());
   Windows w;
   double sum = 0;
   for (int first = 0; first < n; first += at_once) {

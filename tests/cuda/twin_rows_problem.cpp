@@ -77,7 +77,7 @@ static const TwinCase kCases[] = {
      }},
 };
 
-std::vector<TwinCase> twin_cases() { return {std::begin(kCases), std::end(kCases)}; }
+std::vector<TwinCase> twin_rows() { return {std::begin(kCases), std::end(kCases)}; }
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

@@ -6,7 +6,7 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-std::vector<TwinCase> twin_cases();
+std::vector<TwinCase> twin_rows();
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass
