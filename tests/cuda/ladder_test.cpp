@@ -53,8 +53,8 @@ static double gap(Product form, const Matrix& A, const Matrix& B, const Matrix& 
                   const Matrix& row) {
   const int depth = form == Product::TN ? A.rows() : A.cols();
   double worst = 0;
-  for (int i = 0; i < C.rows(); ++i) {
-    for (int j = 0; j < C.cols(); ++j) {
+  for (int i = 0; i < C.rows(); i += step) {
+    for (int j = 0; j < C.cols(); j += step) {
       double want = double(before(i, j)) + row(0, j), size = std::fabs(want) + 1e-30;
       for (int k = 0; k < depth; ++k) {
         const double product =
@@ -129,7 +129,7 @@ TEST_CASE("a product large enough for the large tiles") {
     const Matrix B = form == Product::NT ? random(N, K, rng) : random(K, N, rng), zero(Shape{M, N});
     const Inside a(be, A, 0, 12 - A.cols() % 4), b(be, B, 0, 12 - B.cols() % 4), c(be, zero, 0, 3);
     be.matmul(form, a.view, b.view, c.view, false);
-    CHECK(gap(form, A, B, c.back(), zero, Matrix(Shape{1, N})) < 5e-7);
+    CHECK(gap(form, A, B, c.back(), zero, Matrix(Shape{1, N}), 7) < 5e-7);
     CHECK(c.border_is_untouched());
   }
 }
