@@ -19,9 +19,9 @@ struct FlashShape {
 };
 
 // x on the device as a view: `extra` columns stand before and behind it, so that ld > cols.
-class OnDevice {
+class Placed {
  public:
-  OnDevice(CudaBackend& be, Mat x, int extra = 0) : be_(be), home_(Shape{x.rows, x.cols + 2 * extra}, &be), view_(home_.view().block(0, extra, x.rows, x.cols)) {
+  Placed(CudaBackend& be, Mat x, int extra = 0) : be_(be), home_(Shape{x.rows, x.cols + 2 * extra}, &be), view_(home_.view().block(0, extra, x.rows, x.cols)) {
     be.from_host(x, view_);
   }
   operator Mat() const { return view_; }

@@ -2,6 +2,7 @@
 // roundings of P (or dE) and of Y: 2^-9 of a number.
 #include "tests/catch.h"
 #include "tests/cuda/flash_problem.h"
+#include "tests/cuda/twin_problem.h"
 
 using namespace glass;
 
@@ -14,7 +15,7 @@ struct Half {  // x on the device in 16 bits, as a view with 8 columns on each s
   Half(CudaBackend& b, Mat x) : be(b) {
     home = {static_cast<__nv_bfloat16*>(be.alloc(std::size_t(x.rows) * std::size_t(x.cols + 16) * 2 + 16)), x.rows, x.cols + 16, x.cols + 16};
     view = {home.data + 8, x.rows, x.cols, home.ld};
-    to_half(OnDevice(be, x), view, be.stream);
+    to_half(Placed(be, x), view, be.stream);
   }
   ~Half() { be.free(home.data); }
   Matrix host() const {
@@ -49,18 +50,20 @@ const FlashShape kShapes[] = {
 
 TEST_CASE("flash attention on tensor cores, forward and backward") {
   CudaBackend be;
+  int turn = 0;
   for (const FlashShape& s : kShapes) {
+    const ThreadOrder as(turn++ % 2 ? "reverse" : "4");
     FlashProblem p(s, 21);
     for (Matrix* x : {&p.Q, &p.K, &p.V, &p.dY}) round_to_half(be, *x);
     p.solve();
     INFO(s.n << " x " << s.m << ", width " << s.d);
     const Half Q(be, p.Q), K(be, p.K), V(be, p.V), dY(be, p.dY), Y(be, Matrix(p.Y.shape()));
-    const OnDevice L(be, p.dL, 1);
+    const Placed L(be, p.dL, 1);
     flash_tensor(Q.view, K.view, V.view, p.scale, p.t, Y.view, L, be.stream);
     CHECK(error(Y.host(), p.Y) < 4e-3);
     CHECK(difference(L.host(), p.L, Tolerance{2e-5, 3e-6}) == "");
 
-    const OnDevice D(be, p.D), L_kept(be, p.L), dQ(be, p.Q), dK(be, p.K), dV(be, p.V);  // they hold something already
+    const Placed D(be, p.D), L_kept(be, p.L), dQ(be, p.Q), dK(be, p.K), dV(be, p.V);  // they hold something already
     flash_tensor_backward(Q.view, K.view, V.view, p.scale, p.t, L_kept, D, dY.view, dQ, dK, dV, be.stream);
     const auto plus = [](const Matrix& a, const Matrix& b) {
       Matrix y(a);
@@ -78,5 +81,5 @@ TEST_CASE("flash attention on tensor cores refuses what it cannot take") {
   CudaBackend be;
   Matrix x(Shape{3, 40}), l(Shape{3, 1});
   const Half q(be, x);
-  CHECK_THROWS_WITH(flash_tensor(q.view, q.view, q.view, 1, {}, q.view, OnDevice(be, l), be.stream), "flash_tensor: heads must be 64 or 128 wide, not 40 and 40");
+  CHECK_THROWS_WITH(flash_tensor(q.view, q.view, q.view, 1, {}, q.view, Placed(be, l), be.stream), "flash_tensor: heads must be 64 or 128 wide, not 40 and 40");
 }

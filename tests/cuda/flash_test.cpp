@@ -4,6 +4,7 @@
 
 #include "tests/catch.h"
 #include "tests/cuda/flash_problem.h"
+#include "tests/cuda/twin_problem.h"
 
 using namespace glass;
 
@@ -34,9 +35,9 @@ static std::string name(const FlashShape& s) {
 // Views of any ld; of 4 extra columns the rows stay aligned.
 static void check_forward(CudaBackend& be, int version, const FlashProblem& p, int extra) {
   INFO("version " << version << ", " << name(p.s));
-  const OnDevice Q(be, p.Q, extra), K(be, p.K, extra), V(be, p.V, extra);
+  const Placed Q(be, p.Q, extra), K(be, p.K, extra), V(be, p.V, extra);
   REQUIRE(flash_fits(version, Q, K, V, p.t));
-  const OnDevice Y(be, p.dY, extra), L(be, p.dL, 1), counts(be, Matrix({{0, 0}}));
+  const Placed Y(be, p.dY, extra), L(be, p.dL, 1), counts(be, Matrix({{0, 0}}));
   flash_forward(version, Q, K, V, p.scale, p.t, Y, L, counts, be.stream);
   CHECK(difference(Y.host(), p.Y, kClose) == "");
   CHECK(difference(L.host(), p.L, kClose) == "");
@@ -45,9 +46,12 @@ static void check_forward(CudaBackend& be, int version, const FlashProblem& p, i
 
 TEST_CASE("flash attention: every version is the softmax in double") {
   CudaBackend be;
-  for (const FlashShape& s : kShapes) {
-    const FlashProblem p(s, 5);
-    for (int version = 1; version <= kFlashVersions; ++version) check_forward(be, version, p, 4);
+  for (const char* order : {"forward", "reverse", "3"}) {
+    const ThreadOrder as(order);
+    for (const FlashShape& s : kShapes) {
+      const FlashProblem p(s, 5);
+      for (int version = 1; version <= kFlashVersions; ++version) check_forward(be, version, p, 4);
+    }
   }
   for (const FlashShape& s : kOddShapes)
     for (int version : {1, 2}) check_forward(be, version, FlashProblem(s, 6), 1);
@@ -55,11 +59,11 @@ TEST_CASE("flash attention: every version is the softmax in double") {
 
 static void check_backward(CudaBackend& be, int version, const FlashProblem& p, int extra) {
   INFO("version " << version << ", " << name(p.s));
-  const OnDevice Q(be, p.Q, extra), K(be, p.K, extra), V(be, p.V, extra), Y(be, p.Y, extra), L(be, p.L), dY(be, p.dY, extra), dL(be, p.dL), D(be, p.dL);
+  const Placed Q(be, p.Q, extra), K(be, p.K, extra), V(be, p.V, extra), Y(be, p.Y, extra), L(be, p.L), dY(be, p.dY, extra), dL(be, p.dL), D(be, p.dL);
   flash_row_sums(Y, dY, dL, D, be.stream);
   CHECK(difference(D.host(), p.D, kClose) == "");
   Matrix one_q(p.Q.shape()), one_k(p.K.shape()), one_v(p.V.shape());
-  const OnDevice dQ(be, one_q, extra), dK(be, one_k, extra), dV(be, one_v, extra);
+  const Placed dQ(be, one_q, extra), dK(be, one_k, extra), dV(be, one_v, extra);
   for (int twice = 0; twice < 2; ++twice) flash_backward(version, Q, K, V, p.scale, p.t, L, D, dY, dQ, dK, dV, be.stream);
   const auto doubled = [](const Matrix& x) {
     Matrix y(x);
@@ -74,8 +78,11 @@ static void check_backward(CudaBackend& be, int version, const FlashProblem& p, 
 
 TEST_CASE("flash attention: every version's gradients are those of the softmax in double, and are added") {
   CudaBackend be;
-  for (const FlashShape& s : kShapes)
-    for (int version = 1; version <= kFlashBackwardVersions; ++version) check_backward(be, version, FlashProblem(s, 7), 4);
+  for (const char* order : {"forward", "reverse", "3"}) {
+    const ThreadOrder as(order);
+    for (const FlashShape& s : kShapes)
+      for (int version = 1; version <= kFlashBackwardVersions; ++version) check_backward(be, version, FlashProblem(s, 7), 4);
+  }
   for (const FlashShape& s : kOddShapes)
     for (int version : {1, 2}) check_backward(be, version, FlashProblem(s, 8), 1);
 }
@@ -88,7 +95,7 @@ TEST_CASE("flash attention: a hidden NaN stays out, one that is seen does not") 
   for (int k = 0; k < 64; ++k) p.K(hidden, k) = p.V(hidden, k) = std::numeric_limits<Real>::quiet_NaN();
   for (int version = 1; version <= kFlashVersions; ++version) {
     INFO("version " << version);
-    const OnDevice Q(be, p.Q), K(be, p.K), V(be, p.V), Y(be, p.dY), L(be, p.dL), counts(be, Matrix({{0, 0}}));
+    const Placed Q(be, p.Q), K(be, p.K), V(be, p.V), Y(be, p.dY), L(be, p.dL), counts(be, Matrix({{0, 0}}));
     flash_forward(version, Q, K, V, p.scale, p.t, Y, L, counts, be.stream);
     const Matrix y = Y.host();
     for (int i = 0; i < 66; ++i)
@@ -96,7 +103,7 @@ TEST_CASE("flash attention: a hidden NaN stays out, one that is seen does not") 
   }
   for (int version = 1; version <= kFlashBackwardVersions; ++version) {
     INFO("version " << version);
-    const OnDevice Q(be, p.Q), K(be, p.K), V(be, p.V), L(be, p.L), D(be, p.D), dY(be, p.dY), dQ(be, Matrix(p.Q.shape())), dK(be, Matrix(p.K.shape())), dV(be, Matrix(p.V.shape()));
+    const Placed Q(be, p.Q), K(be, p.K), V(be, p.V), L(be, p.L), D(be, p.D), dY(be, p.dY), dQ(be, Matrix(p.Q.shape())), dK(be, Matrix(p.K.shape())), dV(be, Matrix(p.V.shape()));
     flash_backward(version, Q, K, V, p.scale, p.t, L, D, dY, dQ, dK, dV, be.stream);
     const Matrix dq = dQ.host(), dk = dK.host(), dv = dV.host();
     for (int i = 0; i < 66; ++i) CHECK(std::isnan(dq(i, 3)) == (i == 40));
@@ -107,10 +114,10 @@ TEST_CASE("flash attention: a hidden NaN stays out, one that is seen does not") 
 TEST_CASE("flash attention: the same bits every time, and without dQ, dK, dV or dL") {
   CudaBackend be;
   const FlashProblem p({37, 41, 64, 64, 2, 4, 2, true}, 10);
-  const OnDevice Q(be, p.Q), K(be, p.K), V(be, p.V), Y(be, p.Y), L(be, p.L), dY(be, p.dY), D(be, p.dL);
+  const Placed Q(be, p.Q), K(be, p.K), V(be, p.V), Y(be, p.Y), L(be, p.L), dY(be, p.dY), D(be, p.dL);
   Matrix first_q, first_k, first_v;
   for (int wanted = 7; wanted >= 0; --wanted) {
-    const OnDevice dQ(be, Matrix(p.Q.shape())), dK(be, Matrix(p.K.shape())), dV(be, Matrix(p.V.shape()));
+    const Placed dQ(be, Matrix(p.Q.shape())), dK(be, Matrix(p.K.shape())), dV(be, Matrix(p.V.shape()));
     const bool add[] = {true, true, true};
     be.flash_attention_backward(Q, K, V, p.scale, p.t, Y, L, dY, {}, D, {}, wanted & 1 ? Mat(dQ) : Mat{}, wanted & 2 ? Mat(dK) : Mat{}, wanted & 4 ? Mat(dV) : Mat{}, add);
     if (wanted == 7) first_q = dQ.host(), first_k = dK.host(), first_v = dV.host();
@@ -125,13 +132,13 @@ TEST_CASE("flash attention: counts are of the version's own tiles") {
   const FlashProblem p({128, 128, 64, 64, 1, 1, 1, true}, 11);
   const int tiles[] = {128 * 129 / 2, 2 + 4, 1 + 2 + 3 + 4, 1 + 2};  // below the diagonal: pairs, 64 x 32, 32 x 32, 64 x 64
   for (int version = 1; version <= kFlashVersions; ++version) {
-    const OnDevice Q(be, p.Q), K(be, p.K), V(be, p.V), Y(be, p.dY), L(be, p.dL), counts(be, Matrix({{0, 0}}));
+    const Placed Q(be, p.Q), K(be, p.K), V(be, p.V), Y(be, p.dY), L(be, p.dL), counts(be, Matrix({{0, 0}}));
     flash_forward(version, Q, K, V, p.scale, p.t, Y, L, counts, be.stream);
     CHECK(counts.host()(0, 0) == Real(tiles[version - 1]));
     CHECK(counts.host()(0, 1) > 0);
     Tiling lagging = p.t;
     lagging.tau = 60;
-    const OnDevice none(be, Matrix({{0, 0}}));
+    const Placed none(be, Matrix({{0, 0}}));
     flash_forward(version, Q, K, V, p.scale, lagging, Y, L, none, be.stream);
     CHECK(none.host()(0, 1) == 0);
     CHECK(difference(Y.host(), p.Y, kClose) == "");
@@ -141,8 +148,8 @@ TEST_CASE("flash attention: counts are of the version's own tiles") {
 TEST_CASE("flash attention: a version that does not fit says so") {
   CudaBackend be;
   const FlashProblem p({3, 4, 5, 5}, 12);
-  const OnDevice Q(be, p.Q), Y(be, p.dY), L(be, p.dL), counts(be, Matrix({{0, 0}}));
-  const OnDevice K(be, p.K), V(be, p.V);
+  const Placed Q(be, p.Q), Y(be, p.dY), L(be, p.dL), counts(be, Matrix({{0, 0}}));
+  const Placed K(be, p.K), V(be, p.V);
   CHECK_THROWS_WITH(flash_forward(3, Q, K, V, p.scale, p.t, Y, L, counts, be.stream), "flash_forward: version 3 does not fit heads of width 5 and 5");
   CHECK_FALSE(flash_fits(5, Q, K, V, p.t));
 }

@@ -12,14 +12,14 @@ static const FlashShape kPlain{64, 64, 64, 64}, kPlainSmall{32, 32, 32, 32};
 
 static void forward(CudaBackend& be, int version, const FlashShape& s) {
   const FlashProblem p(s, 31);
-  const OnDevice Q(be, p.Q), K(be, p.K), V(be, p.V), Y(be, p.dY), L(be, p.dL), counts(be, Matrix({{0, 0}}));
+  const Placed Q(be, p.Q), K(be, p.K), V(be, p.V), Y(be, p.dY), L(be, p.dL), counts(be, Matrix({{0, 0}}));
   cuda_on_cpu::forget_accesses();
   flash_forward(version, Q, K, V, p.scale, p.t, Y, L, counts, be.stream);
 }
 static void backward(CudaBackend& be, int version, const FlashShape& s) {
   const FlashProblem p(s, 32);
-  const OnDevice Q(be, p.Q), K(be, p.K), V(be, p.V), Y(be, p.Y), L(be, p.L), D(be, p.dL), dL(be, p.dL), dY(be, p.dY);
-  const OnDevice dQ(be, p.Q), dK(be, p.K), dV(be, p.V);
+  const Placed Q(be, p.Q), K(be, p.K), V(be, p.V), Y(be, p.Y), L(be, p.L), D(be, p.dL), dL(be, p.dL), dY(be, p.dY);
+  const Placed dQ(be, p.Q), dK(be, p.K), dV(be, p.V);
   flash_row_sums(Y, dY, dL, D, be.stream);
   cuda_on_cpu::forget_accesses();
   flash_backward(version, Q, K, V, p.scale, p.t, L, D, dY, dQ, dK, dV, be.stream);

@@ -13,6 +13,8 @@
 #include "engine/cuda/check.h"
 #include "engine/cuda/cuda.h"
 #include "engine/cuda/flash_ladder.h"
+#include "engine/cuda/ladder.h"
+#include "engine/cuda/sum_ladder.h"
 #include "engine/rng.h"
 
 using namespace glass;
@@ -63,23 +65,29 @@ struct Half {
   ~Half() { be.free(view.data); }
 };
 
+static std::string version(int number) { return "version " + std::to_string(number); }
+
 static void products(CudaBackend& be, cublasHandle_t h, int n, bool as_ceiling) {
   const Matrix a = chance(be, n, n, 1), b = chance(be, n, n, 2), c(Shape{n, n}, &be);
   const Half a16(be, a), b16(be, b);
   const float one = 1, zero = 0;
   const double work = 2.0 * n * n * n;
   const std::string shape = std::to_string(n) + "^3";
-  const auto single = [&] { check(cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b.view().data, n, a.view().data, n, &zero, c.view().data, n)); };
-  const auto half = [&] {
+  const auto in_float = [&] { check(cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b.view().data, n, a.view().data, n, &zero, c.view().data, n)); };
+  const auto in_half = [&] {
     check(cublasGemmEx(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b16.view.data, CUDA_R_16BF, n, a16.view.data, CUDA_R_16BF, n, &zero, c.view().data, CUDA_R_32F, n,
                        CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
   };
   check(cublasSetMathMode(h, CUBLAS_PEDANTIC_MATH));
-  line(be, as_ceiling ? "ceiling" : "product float", as_ceiling ? "product float" : "cuBLAS", shape, work, "TFLOP/s", single);
+  line(be, as_ceiling ? "ceiling" : "product float", as_ceiling ? "product float" : "cuBLAS", shape, work, "TFLOP/s", in_float);
   check(cublasSetMathMode(h, CUBLAS_DEFAULT_MATH));
-  line(be, as_ceiling ? "ceiling" : "product bf16", as_ceiling ? "product bf16" : "cuBLAS", shape, work, "TFLOP/s", half);
+  line(be, as_ceiling ? "ceiling" : "product bf16", as_ceiling ? "product bf16" : "cuBLAS", shape, work, "TFLOP/s", in_half);
   if (as_ceiling) return;
-  line(be, "product float", "backend", shape, work, "TFLOP/s", [&] { be.matmul(Product::NN, a, b, c, false); });
+  for (const ProductVersion& v : cuda_matmul_ladder())
+    line(be, "product float", version(v.number), shape, work, "TFLOP/s", [&] { v.run(a, b, c, be.stream); });
+  const Rounded A(a, be.pool, be.stream), B(b, be.pool, be.stream);
+  for (const TensorVersion& v : cuda_tensor_ladder())
+    line(be, "product bf16", version(v.number), shape, work, "TFLOP/s", [&] { v.run(A, B, c, be.stream); });
 }
 
 static void copy_ceiling(CudaBackend& be) {
@@ -90,6 +98,11 @@ static void copy_ceiling(CudaBackend& be) {
   be.free(to);
 }
 
+static void sums(CudaBackend& be) {
+  const Matrix x = chance(be, 1, 1 << 26, 5), y(Shape{1, 1}, &be);
+  for (int v = 1; v <= kSumVersions; ++v) line(be, "sum", version(v), "2^26", 4.0 * x.cols(), "GB/s", [&] { sum_version(v, x, y, be); });
+}
+
 // The least that must be moved: each input read once, each output written once.
 static void rows(CudaBackend& be) {
   const int n = 16384, c = 4096;
@@ -98,8 +111,10 @@ static void rows(CudaBackend& be) {
   const std::string shape = std::to_string(n) + " x " + std::to_string(c);
   const double one = 4.0 * n * c;
   line(be, "add", "backend", shape, 3 * one, "GB/s", [&] { be.add(x, dy, y); });
-  line(be, "softmax", "backend", shape, 2 * one, "GB/s", [&] { be.softmax_rows(x, y); });
-  line(be, "layer norm", "backend", shape, 2 * one, "GB/s", [&] { be.layer_norm(x, gain, bias, 1e-5, rstd, y); });
+  for (const SoftmaxVersion& v : cuda_softmax_ladder())
+    line(be, "softmax", version(v.number), shape, 2 * one, "GB/s", [&] { v.run(x, y, be.stream); });
+  for (const LayerNormVersion& v : cuda_layer_norm_ladder())
+    line(be, "layer norm", version(v.number), shape, 2 * one, "GB/s", [&] { v.run(x, gain, bias, 1e-5, rstd, y, be.stream); });
   // dx is added to: it is read, too
   line(be, "layer norm backward", "backend", shape, 4 * one, "GB/s", [&] { be.layer_norm_backward(x, gain, rstd, dy, dx, dgain, dbias); });
 }
@@ -116,13 +131,13 @@ static void attention(CudaBackend& be, int d, bool causal) {
   const Real scale = Real(1 / std::sqrt(double(d)));
   const std::string shape = std::to_string(heads) + " heads x " + std::to_string(length) + " x " + std::to_string(d) + (causal ? " causal" : "");
   const double work = 4.0 * heads * double(length) * length * d / (causal ? 2 : 1);
-  for (int version = causal ? 4 : 1; version <= kFlashVersions; ++version)
-    line(be, "attention float", "version " + std::to_string(version), shape, work, "TFLOP/s", [&] { flash_forward(version, Q, K, V, scale, t, Y, L, counts, be.stream); });
+  for (int number = causal ? 4 : 1; number <= kFlashVersions; ++number)
+    line(be, "attention float", version(number), shape, work, "TFLOP/s", [&] { flash_forward(number, Q, K, V, scale, t, Y, L, counts, be.stream); });
   line(be, "attention bf16", "tensor cores", shape, work, "TFLOP/s", [&] { flash_tensor(q.view, k.view, v.view, scale, t, y.view, L, be.stream); });
   flash_row_sums(Y, dY, {}, D, be.stream);
-  for (int version = 2; version <= kFlashBackwardVersions; ++version)
-    line(be, "attention backward float", "version " + std::to_string(version), shape, 2.5 * work, "TFLOP/s",
-         [&] { flash_backward(version, Q, K, V, scale, t, L, D, dY, dQ, dK, dV, be.stream); });
+  for (int number = 2; number <= kFlashBackwardVersions; ++number)
+    line(be, "attention backward float", version(number), shape, 2.5 * work, "TFLOP/s",
+         [&] { flash_backward(number, Q, K, V, scale, t, L, D, dY, dQ, dK, dV, be.stream); });
   line(be, "attention backward bf16", "tensor cores", shape, 2.5 * work, "TFLOP/s",
        [&] { flash_tensor_backward(q.view, k.view, v.view, scale, t, L, D, dy.view, dQ, dK, dV, be.stream); });
 }
@@ -141,6 +156,7 @@ int main() {
   products(be, h, 8192, true);
   products(be, h, 4096, false);
   rows(be);
+  sums(be);
   for (int d : {64, 128})
     for (bool causal : {false, true}) attention(be, d, causal);
   check(cublasDestroy(h));

@@ -1,20 +1,17 @@
 //   Y_ij = Σ_ab W_ab X_(i-A+1+a, j-(B-1)/2+b)      X, Y: R x C    W: A x B    outside X there are zeros
 //
 // Forward and the gradient of X: a thread for each entry. The gradient of W has few entries and long sums: a block for
-// each, whose threads take every 256th entry of dY, and a tree of sums in shared memory, in double.
+// each, whose 256 threads take every 256th entry of dY, and a tree of sums in shared memory, in double.
 #include "engine/cuda/cuda.h"
-#include "engine/cuda/kernels/each_entry.cuh"
+#include "engine/cuda/each.cuh"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 namespace {
 
-constexpr int kThreads = 256;
-
-__global__ void conv2d_causal_kernel(DeviceMat X, DeviceMat W, DeviceMat Y) {
-  const int j = my_column();
-  if (j >= Y.cols) return;
-  for (int i = blockIdx.y; i < Y.rows; i += gridDim.y) {
+struct Conv2dCausal {  // Y_ij
+  DeviceMat X, W;
+  __device__ float operator()(int i, int j) const {
     float sum = 0;
     for (int a = 0; a < W.rows; ++a) {
       const int up = W.rows - 1 - a;
@@ -23,14 +20,13 @@ __global__ void conv2d_causal_kernel(DeviceMat X, DeviceMat W, DeviceMat Y) {
         if (i >= up && from >= 0 && from < X.cols) sum += W(a, b) * X(i - up, from);
       }
     }
-    Y(i, j) = sum;
+    return sum;
   }
-}
+};
 
-__global__ void conv2d_causal_backward_x_kernel(DeviceMat dY, DeviceMat W, DeviceMat dX) {
-  const int j = my_column();
-  if (j >= dX.cols) return;
-  for (int i = blockIdx.y; i < dX.rows; i += gridDim.y) {
+struct Conv2dCausalBackwardX {  // dX_ij + Σ_ab W_ab dY_(i+A-1-a, j-b+(B-1)/2)
+  DeviceMat dY, W, dX;
+  __device__ float operator()(int i, int j) const {
     float sum = 0;
     for (int a = 0; a < W.rows; ++a) {
       const int to = i + W.rows - 1 - a;
@@ -39,9 +35,9 @@ __global__ void conv2d_causal_backward_x_kernel(DeviceMat dY, DeviceMat W, Devic
         if (to < dY.rows && right >= 0 && right < dY.cols) sum += W(a, b) * dY(to, right);
       }
     }
-    dX(i, j) += sum;
+    return dX(i, j) + sum;
   }
-}
+};
 
 __global__ void __launch_bounds__(kThreads) conv2d_causal_backward_w_kernel(DeviceMat X, DeviceMat dY, DeviceMat dW) {
   __shared__ double sums[kThreads];
@@ -63,15 +59,8 @@ __global__ void __launch_bounds__(kThreads) conv2d_causal_backward_w_kernel(Devi
 
 }  // namespace
 
-void CudaBackend::conv2d_causal(Mat X, Mat W, Mat Y) {
-  if (Y.rows == 0 || Y.cols == 0) return;
-  launch(each_entry(Y.rows, Y.cols, stream), conv2d_causal_kernel, X, W, Y);
-}
-
-void CudaBackend::conv2d_causal_backward_x(Mat dY, Mat W, Mat dX) {
-  if (dX.rows == 0 || dX.cols == 0) return;
-  launch(each_entry(dX.rows, dX.cols, stream), conv2d_causal_backward_x_kernel, dY, W, dX);
-}
+void CudaBackend::conv2d_causal(Mat X, Mat W, Mat Y) { each(Y, Conv2dCausal{X, W}, stream); }
+void CudaBackend::conv2d_causal_backward_x(Mat dY, Mat W, Mat dX) { each(dX, Conv2dCausalBackwardX{dY, W, dX}, stream); }
 
 void CudaBackend::conv2d_causal_backward_w(Mat X, Mat dY, Mat dW) {
   if (dW.rows == 0 || dW.cols == 0) return;

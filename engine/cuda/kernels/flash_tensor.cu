@@ -2,7 +2,7 @@
 //
 // A block of 4 warps owns 64 queries, a warp 16 of them. Scores, weights and acc never leave the registers of the warp. While
 // it works on one tile of 64 keys and values, the next is already on its way into the other half of the shared memory.
-#include "engine/cuda/kernels/each_entry.cuh"
+#include "engine/cuda/each.cuh"
 #include "engine/cuda/kernels/flash_tensor.cuh"
 
 namespace glass {
@@ -94,13 +94,13 @@ __global__ void __launch_bounds__(32 * kWarps) flash_tensor_kernel(TensorInputs 
 }
 
 __global__ void to_half_kernel(DeviceMat x, HalfMat y) {
-  const int j = my_column();
+  const int j = int(blockIdx.x * blockDim.x + threadIdx.x);
   for (int i = blockIdx.y; i < x.rows && j < x.cols; i += gridDim.y) y.data[std::ptrdiff_t(i) * y.ld + j] = __float2bfloat16(x(i, j));
 }
-__global__ void from_half_kernel(HalfMat x, DeviceMat y) {
-  const int j = my_column();
-  for (int i = blockIdx.y; i < y.rows && j < y.cols; i += gridDim.y) y(i, j) = __bfloat162float(x.data[std::ptrdiff_t(i) * x.ld + j]);
-}
+struct FromHalf {
+  HalfMat x;
+  __device__ float operator()(int i, int j) const { return __bfloat162float(x.data[std::ptrdiff_t(i) * x.ld + j]); }
+};
 
 template <int D>
 void launch_tensor(const TensorInputs& x, HalfMat Y, Mat L, cudaStream_t stream) {
@@ -112,12 +112,9 @@ void launch_tensor(const TensorInputs& x, HalfMat Y, Mat L, cudaStream_t stream)
 
 void to_half(Mat x, HalfMat y, cudaStream_t stream) {
   if (x.rows == 0 || x.cols == 0) return;
-  launch(each_entry(x.rows, x.cols, stream), to_half_kernel, x, y);
+  launch({dim3(unsigned(ceil_div(x.cols, 128)), at_most(x.rows, 65535)), dim3(128), 0, stream}, to_half_kernel, x, y);
 }
-void from_half(HalfMat x, Mat y, cudaStream_t stream) {
-  if (y.rows == 0 || y.cols == 0) return;
-  launch(each_entry(y.rows, y.cols, stream), from_half_kernel, x, y);
-}
+void from_half(HalfMat x, Mat y, cudaStream_t stream) { each(y, FromHalf{x}, stream); }
 
 static bool aligned(HalfMat x) { return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && x.ld % 8 == 0; }
 
