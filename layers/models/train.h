@@ -47,7 +47,8 @@ class Trainer {
   double seconds_ = 0;
 };
 
-// Mean loss in nats per token over at most `windows` windows, evenly spread over the text, without dropout.
+// Mean loss in nats per token over at most `windows` windows, evenly spread over the text, without dropout. There are no more
+// than fit beside each other: as many as the text has tokens means all of it.
 double loss_on(Gpt&, const std::vector<int>& text, int windows = 100);
 
 // "step 300 of 2000   loss 2.31   120k tokens/s   0:14 left"
