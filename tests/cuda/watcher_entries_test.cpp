@@ -28,7 +28,7 @@ TEST_CASE("kernels by entry read and write whole sectors, wide or narrow") {
     INFO(s.rows << " x " << s.cols);
     cuda_on_cpu::forget_accesses();
     be.add(a, b, y);
-    be.map_backward(Function::tanh, a, b, a, y);
+    be.map_backward(Function::tanh, a, b, a, y, true);
     CHECK(slow_lines() == "");
     const unsigned long warps = (unsigned long)(s.rows * s.cols) / 32;
     CHECK(traffic("a(i, j) + b(i, j)", false, false).requests == 2 * warps);

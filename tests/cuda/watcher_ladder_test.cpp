@@ -89,7 +89,7 @@ TEST_CASE("layer norm by warps reads whole sectors, by threads it does not; two 
     CHECK((slow_lines() == "") == (v.number > 1));
   }
   cuda_on_cpu::forget_accesses();
-  be.layer_norm_backward(x, gain, r, dy, dx, dg, db);
+  be.layer_norm_backward(x, gain, r, dy, dx, dg, db, true);
   CHECK(slow_lines() == "");
 }
 
@@ -105,15 +105,15 @@ TEST_CASE("no race and no read of unwritten memory, for odd sizes") {
       v.run(Rounded(x, be.pool, be.stream), Rounded(w, be.pool, be.stream), product, be.stream);
     }
     for (const SoftmaxVersion& v : cuda_softmax_ladder()) v.run(x, y, be.stream);
-    be.softmax_rows_backward(y, x, d);
+    be.softmax_rows_backward(y, x, d, true);
     be.log_sum_exp(x, col);
     be.log_sum_exp_backward(x, col, d);
     be.log_softmax_rows(x, y);
-    be.log_softmax_rows_backward(y, x, d);
+    be.log_softmax_rows_backward(y, x, d, true);
     be.layer_norm(x, row, row, 1e-5, col, y);
-    be.layer_norm_backward(x, row, col, y, d, drow, drow);
+    be.layer_norm_backward(x, row, col, y, d, drow, drow, true);
     be.rms_norm(x, row, 1e-5, col, y);
-    be.rms_norm_backward(x, row, col, y, d, drow);
+    be.rms_norm_backward(x, row, col, y, d, drow, true);
     be.sparsemax_rows(x, true, d, y);
     be.entmax15_rows(x, true, d, y);
     be.weighted_mean_backward(y, x, d);
@@ -123,7 +123,7 @@ TEST_CASE("no race and no read of unwritten memory, for odd sizes") {
     const std::vector<int> zeros(std::size_t(s.rows), 0);
     be.upload(zeros.data(), targets, zeros.size() * sizeof(int));
     be.cross_entropy(x, {targets, s.rows}, -1, 0.1, y, one);
-    be.cross_entropy_backward(y, {targets, s.rows}, -1, 0.1, one, d);
+    be.cross_entropy_backward(y, {targets, s.rows}, -1, 0.1, one, d, true);
     be.pool.give(targets);
   }
   CHECK(cuda_on_cpu::accesses().size() > 0);
