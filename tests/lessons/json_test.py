@@ -84,7 +84,7 @@ for name in [n for n in names if n not in slow]:
     validate(json.loads(text), keys, name)
 
 if "09_self_attention" in names:  # exactly the numbers that went in, and words that could end a script
-    given = [0.1 + 0.2, 1 / 3, 1e-17, -0.0, 5e-324, 123456789.12345679, -2.5, 4 * 0.1, 1e22, 7, 0.1, -1e-5]
+    given = [0.1 + 0.2, 1 / 3, 1e-17, -0.0, 5e-324, 12.345678901234567, -2.5, 4 * 0.1, 2 ** 0.5, 7, 0.1, -1e-5]
     (out / "given.csv").write_text("\n".join(",".join(repr(x) for x in given[i:i + 3]) for i in range(0, 12, 3)) + "\n")
     text = run("09_self_attention", "--set", f"W_v={out / 'given.csv'}", "--text", "</script> \"a\\b\" & \u2028")
     doc = json.loads(text)
