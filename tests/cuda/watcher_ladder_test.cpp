@@ -82,7 +82,8 @@ TEST_CASE("layer norm by warps reads whole sectors, by threads it does not; two 
   CudaBackend be;
   Rng rng(4);
   const Matrix x = random(be, 64, 64, rng), dy = random(be, 64, 64, rng), gain = random(be, 1, 64, rng);
-  const Matrix y(x.shape(), &be), r(Shape{64, 1}, &be), dx(x.shape(), &be), dg(gain.shape(), &be), db(gain.shape(), &be);
+  const Matrix y(x.shape(), &be), r(Shape{64, 1}, &be), dx(x.shape(), &be), dg(gain.shape(), &be),
+      db(gain.shape(), &be);
   for (const LayerNormVersion& v : cuda_layer_norm_ladder()) {
     cuda_on_cpu::forget_accesses();
     v.run(x, gain, gain, 1e-5, r, y, be.stream);
@@ -98,7 +99,8 @@ TEST_CASE("no race and no read of unwritten memory, for odd sizes") {
   Rng rng(5);
   for (const Shape s : {Shape{1, 1}, Shape{5, 33}, Shape{35, 70}}) {
     const Matrix x = random(be, s.rows, s.cols, rng), y(s, &be), d(s, &be), col(Shape{s.rows, 1}, &be);
-    const Matrix row = random(be, 1, s.cols, rng), drow(row.shape(), &be), one(Shape{1, 1}, &be), w = random(be, s.cols, 37, rng);
+    const Matrix row = random(be, 1, s.cols, rng), drow(row.shape(), &be), one(Shape{1, 1}, &be),
+                 w = random(be, s.cols, 37, rng);
     const Matrix product(Shape{s.rows, 37}, &be);
     for (const ProductVersion& v : cuda_matmul_ladder()) v.run(x, w, product, be.stream);
     for (const TensorVersion& v : cuda_tensor_ladder()) {
@@ -134,8 +136,9 @@ TEST_CASE("the planted mistakes are found, and the atomic sum is none") {
   CudaBackend be;
   Rng rng(6);
   const Matrix A = random(be, 32, 32, rng), C(A.shape(), &be), y(Shape{1, 32}, &be);
-  CHECK_THROWS_WITH(multiply_without_barrier(A, A, C, be.stream), ContainsSubstring("race on shared memory") &&
-                                                                      ContainsSubstring("sum += a[y][k] * b[k][x];"));
-  CHECK_THROWS_WITH(lose_updates(A, y, be.stream), ContainsSubstring("race on global memory") && ContainsSubstring("block 1"));
+  CHECK_THROWS_WITH(multiply_without_barrier(A, A, C, be.stream),
+                    ContainsSubstring("race on shared memory") && ContainsSubstring("sum += a[y][k] * b[k][x];"));
+  CHECK_THROWS_WITH(lose_updates(A, y, be.stream),
+                    ContainsSubstring("race on global memory") && ContainsSubstring("block 1"));
   count_updates(A, y, be.stream);
 }

@@ -38,8 +38,9 @@ void library_matmul(Product form, Mat a, Mat b, Mat c, bool accumulate, bool tf3
   const float one = 1, kept = accumulate ? 1.0f : 0.0f;  // with 0, what is in C is not read
   check(cublasSetStream(handle(), stream));
   check(cublasSetMathMode(handle(), tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH));
-  check(cublasSgemm(handle(), form == Product::NT ? CUBLAS_OP_T : CUBLAS_OP_N, form == Product::TN ? CUBLAS_OP_T : CUBLAS_OP_N,
-                    c.cols, c.rows, depth, &one, b.data, b.ld, a.data, a.ld, &kept, c.data, c.ld));
+  check(cublasSgemm(handle(), form == Product::NT ? CUBLAS_OP_T : CUBLAS_OP_N,
+                    form == Product::TN ? CUBLAS_OP_T : CUBLAS_OP_N, c.cols, c.rows, depth, &one, b.data, b.ld, a.data,
+                    a.ld, &kept, c.data, c.ld));
 }
 
 }  // namespace GLASS_PRECISION

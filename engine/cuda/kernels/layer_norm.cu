@@ -52,8 +52,7 @@ void by_warps(Mat x, Mat gain, Mat bias, double eps, Mat rstd, Mat y, cudaStream
 }  // namespace
 
 std::span<const LayerNormVersion> cuda_layer_norm_ladder() {
-  static const LayerNormVersion all[] = {{1, "a thread for each row", by_threads},
-                                         {2, "a warp for each row", by_warps}};
+  static const LayerNormVersion all[] = {{1, "threads", by_threads}, {2, "warps", by_warps}};
   return all;
 }
 

@@ -164,7 +164,7 @@ void by_float4(Mat A, Mat B, Mat C, cudaStream_t s) {
 
 std::span<const ProductVersion> cuda_matmul_ladder() {
   static const ProductVersion all[] = {{1, "naive", naive},        {2, "coalesced", coalesced},
-                                       {3, "shared tile", shared}, {4, "register tile", registers},
+                                       {3, "shared tile", shared}, {4, "registers", registers},
                                        {5, "float4", by_float4},   {6, "warp tile", multiply_by_warps}};
   return all;
 }

@@ -134,10 +134,8 @@ __global__ void softmax_backward_kernel(DeviceMat y, DeviceMat dy, DeviceMat dx,
 }  // namespace
 
 std::span<const SoftmaxVersion> cuda_softmax_ladder() {
-  static const SoftmaxVersion all[] = {{1, "a thread for each row", by_threads},
-                                       {2, "a warp for each row", by_warps},
-                                       {3, "online, one pass less", online},
-                                       {4, "a block, by fours", by_blocks}};
+  static const SoftmaxVersion all[] = {
+      {1, "threads", by_threads}, {2, "warps", by_warps}, {3, "online", online}, {4, "blocks", by_blocks}};
   return all;
 }
 

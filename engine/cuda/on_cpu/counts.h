@@ -6,7 +6,8 @@
 namespace cuda_on_cpu {
 
 struct Counts {
-  double requests = 0, cost = 0, least = 0;  // cost: sectors of global memory, or passes over the banks of shared memory
+  double requests = 0, cost = 0,
+         least = 0;  // cost: sectors of global memory, or passes over the banks of shared memory
   double each() const { return cost / requests; }
 };
 

@@ -44,35 +44,63 @@ struct Place {
   std::string text;
   bool emulated = false;
 };
-Place place_of(void* pc) {  // asks addr2line; only for reports
-  static std::map<void*, Place> known;
-  if (const auto k = known.find(pc); k != known.end()) return k->second;
-  Dl_info info{};
-  dladdr(pc, &info);
-  char command[600];
-  std::snprintf(command, sizeof command, "addr2line -i -e '%s' %lx", info.dli_fname,
-                static_cast<unsigned long>(static_cast<char*>(pc) - static_cast<char*>(info.dli_fbase) - 1));
-  Place p{"?", 0, "", false};
-  char text[1000];
-  if (FILE* pipe = popen(command, "r")) {
-    while (std::fgets(text, sizeof text, pipe)) {  // innermost first: skip what the shim inlined
-      const std::string s = text;
-      const auto colon = s.rfind(':');
-      p.file = s.substr(0, colon);
-      p.line = std::atoi(s.c_str() + colon + 1);
-      p.emulated |= p.file.ends_with("/mma.h") || p.file.ends_with("/tensor_ops.cuh");
-      if (p.file.find("on_cpu/include/") == std::string::npos) break;
-    }
-    pclose(pipe);
-  }
-  if (FILE* f = std::fopen(p.file.c_str(), "r")) {
-    for (int i = 0; i < p.line && std::fgets(text, sizeof text, f); ++i) p.text = text;
+std::map<void*, Place> known;
+
+std::string line_of(const std::string& file, int line) {  // the text of it, without what surrounds it; "" if unreadable
+  std::string text;
+  if (FILE* f = std::fopen(file.c_str(), "r")) {
+    char part[1000];
+    for (int i = 0; i < line && std::fgets(part, sizeof part, f); ++i) text = part;
     std::fclose(f);
-    p.text.erase(0, p.text.find_first_not_of(" \t"));
-    p.text.erase(p.text.find_last_not_of(" \n") + 1);
   }
-  p.file = p.file.substr(p.file.rfind('/') + 1);
-  return known[pc] = p;
+  text.erase(0, text.find_first_not_of(" \t"));
+  text.erase(text.find_last_not_of(" \n") + 1);
+  return text;
+}
+
+// Asks addr2line where these are: once for all of them, for it reads the whole program each time.
+void learn(const std::vector<void*>& pcs) {
+  std::string addresses, program;
+  std::map<unsigned long, void*> asked;
+  for (void* pc : pcs) {
+    Dl_info info{};
+    if (known.count(pc) || !dladdr(pc, &info)) continue;
+    program = info.dli_fname;
+    const auto at = static_cast<unsigned long>(static_cast<char*>(pc) - static_cast<char*>(info.dli_fbase) - 1);
+    char text[32];
+    std::snprintf(text, sizeof text, " %lx", at);
+    if (asked.emplace(at, pc).second) addresses += text;
+  }
+  if (asked.empty()) return;
+  FILE* pipe = popen(("addr2line -a -i -e '" + program + "'" + addresses).c_str(), "r");
+  if (!pipe) return;
+  Place* p = nullptr;  // of the address that is being answered; nullptr once its line is found
+  char text[1000];
+  while (std::fgets(text, sizeof text, pipe)) {  // "0x1234", then FILE:LINE, the innermost of what was inlined first
+    const std::string s = text;
+    if (s.rfind("0x", 0) == 0) {
+      p = &known[asked[std::strtoul(text, nullptr, 16)]];
+      *p = {"?", 0, "", false};
+      continue;
+    }
+    if (!p) continue;
+    const auto colon = s.rfind(':');
+    p->file = s.substr(0, colon);
+    p->line = std::atoi(s.c_str() + colon + 1);
+    p->emulated |= p->file.ends_with("/mma.h") || p->file.ends_with("/tensor_ops.cuh");
+    if (p->file.find("on_cpu/include/") == std::string::npos) p = nullptr;  // else what the stand-in inlined: on
+  }
+  pclose(pipe);
+  for (const auto& [at, pc] : asked) {
+    Place& found = known[pc];
+    found.text = line_of(found.file, found.line);
+    found.file = found.file.substr(found.file.rfind('/') + 1);
+  }
+}
+
+Place place_of(void* pc) {  // only for reports
+  learn({pc});
+  return known[pc];
 }
 std::string describe(const Access& a, const char* did) {
   const uint3 t = threads[a.thread].index;
@@ -183,14 +211,17 @@ struct Install {
       if (problems.empty()) return;
       std::map<std::pair<std::string, std::string>, std::string>
           by_line;  // an unrolled loop is one line, many instructions
-      const auto line_of = [](void* pc) {
+      std::vector<void*> pcs;
+      for (const auto& [two, text] : problems) pcs.insert(pcs.end(), {two.first, two.second});
+      learn(pcs);
+      const auto where = [](void* pc) {
         const Place p = pc ? place_of(pc) : Place{};
         return p.file + ":" + std::to_string(p.line);
       };
-      for (const auto& [pcs, text] : problems)
-        by_line.emplace(std::pair(line_of(pcs.first), line_of(pcs.second)), text);
+      for (const auto& [two, text] : problems)
+        by_line.emplace(std::pair(where(two.first), where(two.second)), text);
       std::string all = std::to_string(by_line.size()) + " problem(s):";
-      for (const auto& [where, text] : by_line) all += text;
+      for (const auto& [places, text] : by_line) all += text;
       throw KernelError(all);
     };
     observer.touch = touch;
@@ -204,6 +235,9 @@ void forget_accesses() { lines.clear(); }
 
 std::vector<AccessLine> accesses() {
   std::map<std::tuple<std::string, int, bool, bool>, AccessLine> merged;
+  std::vector<void*> pcs;
+  for (const auto& [k, l] : lines) pcs.push_back(std::get<0>(k));
+  learn(pcs);
   for (const auto& [k, l] : lines) {
     const Place p = place_of(std::get<0>(k));
     if (p.emulated) continue;  // tensor-core loads and stores: the GPU's pattern is another
