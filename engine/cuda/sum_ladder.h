@@ -1,15 +1,23 @@
-// One sum in six versions, from slow to fast, each of which can be launched by itself: kernels/sum.cu.
+// One sum in six versions, from slow to fast, each of which can be launched by itself: kernels/sum.cu. Plain C++: no
+// CUDA syntax.
 #pragma once
 
-#include "engine/cuda/cuda.h"
+#include <cuda_runtime.h>
+
+#include <span>
+
+#include "engine/cuda/pool.h"
+#include "engine/mat.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-constexpr int kSumVersions = 6;
-
-// y = Σ x in float       x: 1 x n, on the device    y: 1 x 1, on the device    version: 1 to kSumVersions
-void sum_version(int version, Mat x, Mat y, CudaBackend&);
+struct SumVersion {
+  int number;
+  const char* name;
+  void (*run)(Mat x, Mat y, Pool& scratch, cudaStream_t);  // y = Σ x in float    x: 1 x n    y: 1 x 1    on the device
+};
+std::span<const SumVersion> cuda_sum_ladder();
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

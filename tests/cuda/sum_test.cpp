@@ -6,9 +6,9 @@
 
 using namespace glass;
 
-static Real sum_of(CudaBackend& be, int version, Mat x) {
+static Real sum_of(CudaBackend& be, const SumVersion& version, Mat x) {
   const Matrix y(Shape{1, 1}, &be);
-  sum_version(version, x, y, be);
+  version.run(x, y, be.pool, be.stream);
   return to_host(be, y)(0, 0);
 }
 
@@ -20,8 +20,8 @@ TEST_CASE("every version of a sum is right, for every length, aligned or not") {
     for (int first : {0, 1}) {
       double want = 0;
       for (int j = first; j < first + n; ++j) want += double(x(0, j));
-      for (int version = 1; version <= kSumVersions; ++version) {
-        INFO("version " << version << ", " << n << " numbers from " << first);
+      for (const SumVersion& version : cuda_sum_ladder()) {
+        INFO(version.name << ", " << n << " numbers from " << first);
         CHECK(sum_of(be, version, there.view().block(0, first, 1, n)) == Approx(want).margin(1e-6 * (n + 1)));
       }
     }
@@ -32,12 +32,12 @@ TEST_CASE("sums by atomics change with the order of the threads; those in two pa
   CudaBackend be;
   Rng rng(13);
   const Matrix there = on_device(be, random_matrix({1, 5000}, rng));
-  bool changes[kSumVersions + 1] = {};
-  for (int version = 1; version <= kSumVersions; ++version) {
+  bool changes[7] = {};
+  for (const SumVersion& version : cuda_sum_ladder()) {
     const Real forward = sum_of(be, version, there);
     for (const char* order : {"reverse", "1", "2", "3"}) {
       const ThreadOrder as(order);
-      changes[version] |= sum_of(be, version, there) != forward;
+      changes[version.number] |= sum_of(be, version, there) != forward;
     }
   }
   CHECK(!changes[1]);

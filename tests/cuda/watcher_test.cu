@@ -1,4 +1,6 @@
 // What the watcher must find: each kernel here has one classic mistake, or none.
+#include <vector>
+
 #include "engine/cuda/launch.cuh"
 #include "engine/cuda/pool.h"
 #include "tests/catch.h"
@@ -58,10 +60,11 @@ __global__ void unwritten(float* y) {
 }
 
 struct Numbers {  // n floats of device memory, all 1
-  Pool pool{nullptr};
+  Pool pool;
   float* data;
   explicit Numbers(int n) : data(static_cast<float*>(pool.take(std::size_t(n) * sizeof(float)))) {
-    for (int i = 0; i < n; ++i) data[i] = 1;
+    const std::vector<float> ones(std::size_t(n), 1.0f);
+    check(cudaMemcpy(data, ones.data(), ones.size() * sizeof(float), cudaMemcpyHostToDevice));
   }
   ~Numbers() { pool.give(data); }
 };

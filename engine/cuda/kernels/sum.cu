@@ -1,17 +1,18 @@
 // y = Σ x, six times, from slow to fast        x: 1 x n    y: 1 x 1
 //
-//   1  one thread         n steps, one after another, while all other threads of the device sleep
-//   2  atomics            a thread for each number, and all of them queue for y. The order is the device's: a float sum
-//   in
-//                         another order has other last digits, so two runs differ
-//   3  tree in a block    shared memory: log2(256) steps with a barrier after each, then one atomic for each block
-//   4  shuffles           the last five steps of the tree, inside a warp, need neither memory nor barriers
-//   5  two passes         each block writes its part, a second kernel joins the parts: no atomics, the same bits in
-//   every run 6  float4             as 5, four numbers with one load
+//   1  one thread       n steps, one after another, while the rest of the device sleeps
+//   2  atomics          a thread for each number, and all of them queue for y. Their order is the device's, and a float
+//                       sum in another order has other last digits: two runs differ
+//   3  tree             in shared memory: 8 steps for 256 numbers, a barrier after each; one atomic for each block
+//   4  shuffles         the last five steps of the tree, inside a warp, need neither memory nor barriers
+//   5  two passes       a block writes its part, a second kernel joins the parts: no atomics, the same bits every time
+//   6  float4           as 5, four numbers with one load
 //
 // All in float, to show what the order does; the backend's sums (kernels/reduce.cu) go the way of 5, in double.
 // Harris 2007, "Optimizing Parallel Reduction in CUDA".
 #include "engine/cuda/sum_ladder.h"
+
+#include <cstdint>
 
 #include "engine/cuda/launch.cuh"
 
@@ -82,26 +83,35 @@ __global__ void sum_6(const float* x, int n, float* y) {
 
 using Kernel = void (*)(const float*, int, float*);
 
+// A thread for each number of x, which adds to y.
+template <Kernel kernel>
+void added_up(Mat x, Mat y, Pool&, cudaStream_t stream) {
+  check(cudaMemsetAsync(y.data, 0, sizeof(float), stream));
+  if (x.cols > 0)
+    launch({dim3(unsigned(ceil_div(x.cols, kBlock))), dim3(kBlock), 0, stream}, kernel, x.data, x.cols, y.data);
+}
+
+// A part for each block, then the parts.
+template <Kernel kernel>
+void two_passes(Mat x, Mat y, Pool& scratch, cudaStream_t stream) {
+  const bool aligned = reinterpret_cast<std::uintptr_t>(x.data) % sizeof(float4) == 0;
+  float* const parts = static_cast<float*>(scratch.take(kBlocks * sizeof(float)));
+  launch({dim3(kBlocks), dim3(kBlock), 0, stream}, aligned ? kernel : sum_5, x.data, x.cols, parts);
+  launch({dim3(1), dim3(kBlock), 0, stream}, sum_5, parts, kBlocks, y.data);
+  scratch.give(parts);
+}
+
+void alone(Mat x, Mat y, Pool&, cudaStream_t stream) {
+  launch({dim3(1), dim3(1), 0, stream}, sum_1, x.data, x.cols, y.data);
+}
+
+constexpr SumVersion kVersions[] = {
+    {1, "one thread", alone},         {2, "atomics", added_up<sum_2>},      {3, "tree", added_up<sum_3>},
+    {4, "shuffles", added_up<sum_4>}, {5, "two passes", two_passes<sum_5>}, {6, "float4", two_passes<sum_6>}};
+
 }  // namespace
 
-void sum_version(int version, Mat x, Mat y, CudaBackend& be) {
-  const Kernel kernels[kSumVersions] = {sum_1, sum_2, sum_3, sum_4, sum_5, sum_6};
-  const bool aligned = reinterpret_cast<std::uintptr_t>(x.data) % sizeof(float4) == 0;
-  const Kernel kernel = kernels[version == kSumVersions && !aligned ? 4 : version - 1];
-  be.fill(y, 0);
-  if (x.cols == 0) return;
-  const dim3 every(unsigned(ceil_div(x.cols, kBlock)));  // a thread for each number
-  if (version == 1) {
-    launch({dim3(1), dim3(1), 0, be.stream}, kernel, x.data, x.cols, y.data);
-  } else if (version <= 4) {
-    launch({every, dim3(kBlock), 0, be.stream}, kernel, x.data, x.cols, y.data);
-  } else {
-    float* const parts = static_cast<float*>(be.pool.take(kBlocks * sizeof(float)));
-    launch({dim3(kBlocks), dim3(kBlock), 0, be.stream}, kernel, x.data, x.cols, parts);
-    launch({dim3(1), dim3(kBlock), 0, be.stream}, sum_5, parts, kBlocks, y.data);
-    be.pool.give(parts);
-  }
-}
+std::span<const SumVersion> cuda_sum_ladder() { return kVersions; }
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

@@ -152,6 +152,7 @@ void async_wait(std::size_t batches_left) {
 }
 void fail(std::string why) {  // the fiber never returns: moving leaves nothing behind to leak
   failure = std::move(why);
+  std::string().swap(why);  // a move may have left it the memory of an earlier failure
   for (;;) to_scheduler();
 }
 
@@ -174,9 +175,14 @@ int block_count(bool predicate, Where where) {
   return int(last_count);  // safe: nobody can complete the next barrier before all have left this one
 }
 
+// (In a function of its own: what it joins must be gone before fail() leaves the fiber for good.)
+static std::string not_in_its_mask(const Thread& t, Where where) {
+  return "thread " + name_of(t) + " is not in its own mask at " + place(where);
+}
+
 unsigned warp_meet(unsigned mask, bool predicate, const void* in, void* out, unsigned bytes, int source, Where where) {
   Thread& me = *current;
-  if (!(mask >> (me.linear % 32) & 1)) fail("thread " + name_of(me) + " is not in its own mask at " + place(where));
+  if (!(mask >> (me.linear % 32) & 1)) fail(not_in_its_mask(me, where));
   me.state = State::at_warp;
   waiting[me.linear / 32] |= 1u << me.linear % 32;
   me.mask = mask, me.where = where, me.predicate = predicate, me.bytes = bytes, me.source = source;
