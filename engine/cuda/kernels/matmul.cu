@@ -14,6 +14,7 @@
 // Version 6 of the ladder (matmul_ladder.cu has the way to here).
 #include "engine/cuda/cuda.h"
 #include "engine/cuda/ladder.h"
+#include "engine/cuda/products.h"
 #include "engine/cuda/tiles.cuh"
 
 namespace glass {
@@ -131,11 +132,21 @@ void multiply_by_warps(Mat a, Mat b, Mat c, cudaStream_t stream) {
 }
 
 void CudaBackend::matmul(Product form, Mat a, Mat b, Mat c, bool accumulate) {
-  product(form, a, b, {c, nullptr, accumulate, aligned(c)}, stream);
+  if (products() == Products::own) {
+    product(form, a, b, {c, nullptr, accumulate, aligned(c)}, stream);
+  } else {
+    library_matmul(form, a, b, c, accumulate, products() == Products::cublas_tf32, stream);
+  }
 }
 
 void CudaBackend::matmul_add_row(Mat a, Mat b, Mat r, Mat c) {
-  product(Product::NN, a, b, {c, r.data, false, aligned(c)}, stream);
+  if (products() == Products::own) {
+    product(Product::NN, a, b, {c, r.data, false, aligned(c)}, stream);
+  } else {
+    fill(c, 0);
+    add_row(c, r, c);
+    matmul(Product::NN, a, b, c, true);
+  }
 }
 
 }  // namespace GLASS_PRECISION

@@ -89,7 +89,15 @@ __global__ void __launch_bounds__(256) registers_kernel(DeviceMat A, DeviceMat B
       b[e / BM][e % BM] = l < B.rows && j < B.cols ? B(l, j) : 0.0f;
     }
     __syncthreads();
-    for (int k = 0; k < BK; ++k) multiply_add(sum, &a[k][r], &b[k][c]);
+    for (int k = 0; k < BK; ++k) {
+      float v[4], w[4];
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        v[e] = a[k][r + e];
+        w[e] = b[k][c + e];
+      }
+      multiply_add(sum, v, w);
+    }
     __syncthreads();
   }
   for (int i = 0; i < 4; ++i) {
