@@ -59,12 +59,16 @@ const char* debug_why(void* of, int id, int row, int col, int gradient) {
 
 void dbg::why(Tape& tape, const char* what) { why_deep(tape, what, 1, 8); }
 
-void dbg::why_deep(Tape& tape, const char* what, int depth, int top) {
+std::string dbg::why_text(Tape& tape, const char* what, int depth, int top) {
   try {
-    std::fputs(told(tape, find_entry(tape, what), depth, top).c_str(), stdout);
+    return told(tape, find_entry(tape, what), depth, top);
   } catch (const std::exception& e) {  // must not pass through the frames of the program that is being debugged
-    std::printf("why %s\n", e.what());
+    return std::string("why ") + e.what() + "\n";
   }
+}
+
+void dbg::why_deep(Tape& tape, const char* what, int depth, int top) {
+  std::fputs(why_text(tape, what, depth, top).c_str(), stdout);
   std::fflush(stdout);
 }
 

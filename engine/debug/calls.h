@@ -1,6 +1,8 @@
 // What a debugger asks a living program to compute; nothing else calls these.
 #pragma once
 
+#include <string>
+
 #include "engine/tape.h"
 
 namespace glass {
@@ -22,6 +24,7 @@ const char* debug_why(void* tape, int id, int row, int col, int gradient);
 namespace dbg {
 void why(Tape&, const char* what);
 void why_deep(Tape&, const char* what, int depth, int top);  // so many steps along the tape, so many parts of each sum
+std::string why_text(Tape&, const char* what, int depth, int top);  // what these print; an error is text, too
 }
 
 }  // namespace GLASS_PRECISION

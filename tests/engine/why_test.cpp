@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/debug_calls.h"
+#include "engine/debug/calls.h"
 #include "engine/entry.h"
 #include "engine/ops.h"
 #include "engine/recompute.h"
