@@ -100,7 +100,8 @@ static void copy_ceiling(CudaBackend& be) {
 
 static void sums(CudaBackend& be) {
   const Matrix x = chance(be, 1, 1 << 26, 5), y(Shape{1, 1}, &be);
-  for (int v = 1; v <= kSumVersions; ++v) line(be, "sum", version(v), "2^26", 4.0 * x.cols(), "GB/s", [&] { sum_version(v, x, y, be); });
+  for (const SumVersion& v : cuda_sum_ladder())
+    line(be, "sum", version(v.number), "2^26", 4.0 * x.cols(), "GB/s", [&] { v.run(x, y, be.pool, be.stream); });
 }
 
 // The least that must be moved: each input read once, each output written once.
