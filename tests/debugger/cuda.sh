@@ -55,7 +55,7 @@ transcript() {
     -e '/^(\+\+|\+echo |\+set )/d' \
     -e '/^\[Thread debugging|^Using host libthread_db|^warning: (Error disabling address|Memory read failed)/d' \
     -e 's/^\+/(gdb) /' \
-    -e 's/ (at|file) \/[^:]*\/((engine|layers|tests)\/)/ \1 \2/' \
+    -e 's/ (at|file) [^ :]*\/((engine|layers|tests)\/)/ \1 \2/' \
     -e 's/0x[0-9a-f]+/0x.../g' \
     -e 's/process [0-9]+/process N/'
 }

@@ -11,7 +11,7 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-static void check(cublasStatus_t s, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+static void check_cublas(cublasStatus_t s, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   if (s != CUBLAS_STATUS_SUCCESS) {
     throw CudaError(file + (":" + std::to_string(line)) + ": cuBLAS: " + cublasGetStatusString(s));
   }
@@ -20,7 +20,7 @@ static void check(cublasStatus_t s, const char* file = __builtin_FILE(), int lin
 static cublasHandle_t handle() {
   static const cublasHandle_t h = [] {
     cublasHandle_t made = nullptr;
-    check(cublasCreate(&made));
+    check_cublas(cublasCreate(&made));
     return made;
   }();
   return h;
@@ -36,9 +36,9 @@ void library_matmul(Product form, Mat a, Mat b, Mat c, bool accumulate, bool tf3
     return;
   }
   const float one = 1, kept = accumulate ? 1.0f : 0.0f;  // with 0, what is in C is not read
-  check(cublasSetStream(handle(), stream));
-  check(cublasSetMathMode(handle(), tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH));
-  check(cublasSgemm(handle(), form == Product::NT ? CUBLAS_OP_T : CUBLAS_OP_N,
+  check_cublas(cublasSetStream(handle(), stream));
+  check_cublas(cublasSetMathMode(handle(), tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH));
+  check_cublas(cublasSgemm(handle(), form == Product::NT ? CUBLAS_OP_T : CUBLAS_OP_N,
                     form == Product::TN ? CUBLAS_OP_T : CUBLAS_OP_N, c.cols, c.rows, depth, &one, b.data, b.ld, a.data,
                     a.ld, &kept, c.data, c.ld));
 }
