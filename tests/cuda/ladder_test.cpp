@@ -50,7 +50,7 @@ struct Inside {
 
 // The largest |C - want| against Σ |a b| of its entry.
 static double gap(Product form, const Matrix& A, const Matrix& B, const Matrix& C, const Matrix& before,
-                  const Matrix& row) {
+                  const Matrix& row, int step = 1) {
   const int depth = form == Product::TN ? A.rows() : A.cols();
   double worst = 0;
   for (int i = 0; i < C.rows(); i += step) {
