@@ -156,8 +156,9 @@ def replay(lessons):
                 check("all steps are on the paper", page.js("document.querySelectorAll('#paper .step').length") == len(doc["steps"]))
             page.key("2", "Digit2")
             check(name + " has its tape", settled(page, "document.querySelectorAll('.graph .box').length > 3"))
+            line = page.js("parseInt(place.textContent)")  # where the steps had come to
             page.key("ArrowRight")
-            check(name + " walks the tape", settled(page, "/^#tape=/.test(location.hash) && place.textContent.startsWith('2 /')"), page.js("place.textContent"))
+            check(name + " walks the tape", settled(page, f"/^#tape=/.test(location.hash) && parseInt(place.textContent) === {line + 1}"), page.js("place.textContent"))
             page.key("3", "Digit3")
             check(name + " shows attention", settled(page, "document.querySelectorAll('.thumb').length > 0"))
             for view in ("Head view", "Neuron view"):
