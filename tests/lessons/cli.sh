@@ -117,7 +117,7 @@ accepts "--variant" "checks ok" --variant padding
 cp out first; run; cmp -s out first && bad "--variant changes nothing" || ok
 refuses "a variant that is not there" "--variant" --variant sideways
 accepts "--heat of what was shown, though later lines have the same name" " A  %10  6 x 6" --heat "A,E masked,dQ"
-grep -q '^ the .*░.*╱╱╱╱╱╱╱╱╱╱' out && grep -q '╱╱ hidden' out && grep -q ' dQ  %2  6 x 3' out && ok || bad "--heat hatches what is hidden"
+grep -q '^ the ██╱╱╱╱╱╱╱╱╱╱' out && grep -q '╱╱ hidden' out && grep -q ' dQ  %2  6 x 3' out && ok || bad "--heat hatches what is hidden"
 accepts "--help lists the variants" "causal, padding" --help
 lesson=$lessons/diff
 accepts "diff lists its forms" "flash"
