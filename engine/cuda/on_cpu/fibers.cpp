@@ -37,7 +37,7 @@ void* kernel_context = nullptr;
 void* scheduler_stack_pointer = nullptr;
 unsigned arrived = 0, finished = 0, predicates = 0, last_count = 0;
 unsigned waiting[32], alive[32];  // per warp: the lanes at a warp operation, the lanes that have not returned
-std::string failure;
+[[gnu::init_priority(200)]] std::string failure;  // before static objects that a kernel fills
 
 void fiber_main();
 

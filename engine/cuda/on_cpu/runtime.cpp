@@ -8,7 +8,10 @@
 
 using cuda_on_cpu::observer;
 
-static std::set<void*> managed;
+static std::set<void*>& managed() {  // made when first asked for: another file's static object may ask before this file's are made
+  static auto& all = *new std::set<void*>;
+  return all;
+}
 
 const char* cudaGetErrorString(cudaError_t e) {
   return e == cudaSuccess                     ? "no error"
@@ -24,13 +27,13 @@ cudaError_t cudaMalloc(void** p, std::size_t bytes) {
 }
 cudaError_t cudaMallocManaged(void** p, std::size_t bytes) {
   if (posix_memalign(p, 256, std::max<std::size_t>(bytes, 1))) return cudaErrorMemoryAllocation;
-  managed.insert(*p);
+  managed().insert(*p);
   if (observer.allocated) observer.allocated(*p, bytes);
   return cudaSuccess;
 }
 cudaError_t cudaFree(void* p) {
   if (observer.freed) observer.freed(p);
-  managed.erase(p) ? std::free(p) : cuda_on_cpu::device_free(p);
+  managed().erase(p) ? std::free(p) : cuda_on_cpu::device_free(p);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
