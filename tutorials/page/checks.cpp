@@ -28,7 +28,7 @@ std::string Page::below(double tolerance) {
   return fmt::format("ok (< 1e{})", int(std::lround(std::log10(tolerance))));
 }
 
-// What double keeps to 1e-9, float on a device keeps to 1e-4 (DESIGN: values 1e-5, gradients 1e-4; checks compare both).
+// What double keeps to 1e-9, float on a device keeps to 1e-4 (values alone to 1e-5; checks compare gradients, too).
 double Page::in_float(double tolerance) const { return on_device() ? std::max(tolerance, 1e-4) : tolerance; }
 
 bool Page::report(const std::string& claim, bool ok, const std::string& text) {

@@ -43,10 +43,11 @@ std::string Page::verdict_by_reference(Var v) {
   const HostView here(tape.be, n.grad);
   bool ok = rows && int(rows->size()) == n.grad.rows;
   if (!ok) text = fmt::format("WRONG: line %{} of {} is another or has no such gradient", v.id, options.reference);
+  const double size = ok ? size_of(*rows) : 1;
   for (int r = 0; ok && r < n.grad.rows; ++r) {
     for (int c = 0; ok && c < n.grad.cols; ++c) {
       const double there = number_of((*rows)[std::size_t(r)].at(std::size_t(c)));
-      ok = std::fabs(double(here(r, c)) - there) / size_of(*rows) < kAgree;
+      ok = std::fabs(double(here(r, c)) - there) / size < kAgree;
       if (!ok) text = fmt::format("WRONG at {}: {} here, {} there", entry_text(r, c), to_text(double(here(r, c))), to_text(there));
     }
   }
