@@ -14,14 +14,14 @@ struct Detail {
   double number = 0;  // or, if there is memory behind one of these, that
   Ints ints{};
   Keep keep{};
-  enum { one_number, whole_numbers, mask } kind = one_number;
+  enum { one_number, whole_numbers, keep_mask } kind = one_number;
 };
 
 struct Details {
   std::vector<Detail> all;
   void add(const char* name, double number) { all.push_back({name, number}); }
   void add(const char* name, Ints ints) { all.push_back({name, 0, ints, {}, Detail::whole_numbers}); }
-  void add(const char* name, Keep keep) { all.push_back({name, 0, {}, keep, Detail::mask}); }
+  void add(const char* name, Keep keep) { all.push_back({name, 0, {}, keep, Detail::keep_mask}); }
 };
 
 struct Detailed {  // an op that has such fields is one of these, too

@@ -26,7 +26,7 @@ static std::string details_of(const Tape& tape, const Node& n, const Thin& thin)
     std::string value = "null";
     if (d.kind == Detail::one_number) value = to_json(d.number);
     else if (!tape.be.host_readable()) value = "null";
-    else if (d.kind == Detail::mask) value = count({d.keep.rows, d.keep.cols}) <= thin.numbers ? keep_of(d.keep) : "null";
+    else if (d.kind == Detail::keep_mask) value = count({d.keep.rows, d.keep.cols}) <= thin.numbers ? keep_of(d.keep) : "null";
     else value = to_json(std::vector<int>(d.ints.data, d.ints.data + d.ints.n));
     out.add(d.name, value);
   }
