@@ -19,15 +19,11 @@ void FastCpu::softmax_rows(Mat x, Mat y) {
 }
 
 // kDoubles numbers from p on, in double
-static inline doubles load_in_double(const float* p) {
-  half_floats half;
-  std::memcpy(&half, p, sizeof half);
-  return __builtin_convertvector(half, doubles);
-}
-static inline doubles load_in_double(const double* p) {
-  doubles v;
+static inline doubles load_in_double(const Real* p) {
+  typedef Real narrow __attribute__((vector_size(kDoubles * sizeof(Real))));  // half a vector of floats, or a vector of doubles
+  narrow v;
   std::memcpy(&v, p, sizeof v);
-  return v;
+  return __builtin_convertvector(v, doubles);
 }
 
 // Σ y_j dy_j, products and sums in double; dx is fetched meanwhile.
