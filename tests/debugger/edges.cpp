@@ -39,7 +39,7 @@ int main() {
   const Var old = scale(x, 2).named("old");
   tape.rewind_to(here);
   const Var first = tape.rows(x, 0, 1), u = tape.constant(Matrix{{2}, {-1}}, "u");
-  const Var y = mul(matmul(x, w), tape.borrow(lent, {}, "a lent one")).named("two words");
+  const Var b = tape.borrow(lent, {}, "a lent one"), y = mul(matmul(x, w), b).named("two words");
   glass_step("lines", 2);
   const Var z = sub_col(y, u);
   const Var loss = sum(z).named("loss");
