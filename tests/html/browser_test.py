@@ -54,6 +54,8 @@ def step_through(page, name, steps):
         screens += 1
         wide = page.js("(() => { const p = document.getElementById('page'); return document.documentElement.scrollWidth > innerWidth || p.scrollWidth > p.clientWidth + 1; })()")
         check("%s at %s fits the width" % (name, at), not wide)
+        tight = page.js("[...document.querySelectorAll('#page .map svg g:not([aria-hidden]) > rect + text')].filter((t) => t.getBBox().width > t.previousElementSibling.getBBox().width - 2).map((t) => t.textContent)")
+        check("%s at %s: every number fits its cell" % (name, at), tight == [], tight)
         page.key("ArrowRight")
         if not settled(page, "place.textContent !== %s" % json.dumps(at), 10 if at.startswith("%d /" % steps) else 100):
             break
@@ -105,6 +107,8 @@ FORMULAS = {  # as the lessons write them, and as MathML without <math>, <mrow> 
     "dX = (P − q) / rows": "<mi>d</mi><mi>X</mi><mo>=</mo><mfrac><mi>P</mi><mo>−</mo><mi>q</mi><mi>rows</mi></mfrac>",
     "k = q / |q|": "<mi>k</mi><mo>=</mo><mfrac><mi>q</mi><mo>|</mo><mi>q</mi><mo>|</mo></mfrac>",
     "S_t = S_(t-1) + 1": "<msub><mi>S</mi><mi>t</mi></msub><mo>=</mo><msub><mi>S</mi><mi>t</mi><mo>−</mo><mn>1</mn></msub><mo>+</mo><mn>1</mn>",
+    "dR2 = dL/dR2": "<mi>d</mi><mi>R</mi><mn>2</mn><mo>=</mo><mfrac><mi>d</mi><mi>L</mi><mi>d</mi><mi>R</mi><mn>2</mn></mfrac>",
+    "M = X W_q2": "<mi>M</mi><mo>=</mo><mi>X</mi><msub><mi>W</mi><mi>q</mi><mn>2</mn></msub>",
     "one row per word": None,
     "A = softmax(E": None,  # what cannot be read stays as it is
     "f = <b>x</b>": "<mi>f</mi><mo>=</mo><mo>&lt;</mo><mi>b</mi><mo>&gt;</mo><mi>x</mi><mo>&lt;</mo>",
@@ -154,6 +158,10 @@ def replay(lessons):
                 save_figures(page)
                 page.print_pdf(os.path.join(folder, "paper.pdf"))
                 check("all steps are on the paper", page.js("document.querySelectorAll('#paper .step').length") == len(doc["steps"]))
+                page.call("Emulation.setEmulatedMedia", media="print")
+                shades = page.js("['color', 'backgroundColor'].map((c) => getComputedStyle(document.querySelector('#paper pre'))[c])")
+                check("the paper is light, though the screen is dark", shades == ["rgb(21, 24, 29)", "rgb(243, 245, 248)"], shades)
+                page.call("Emulation.setEmulatedMedia", media="")
             page.key("2", "Digit2")
             check(name + " has its tape", settled(page, "document.querySelectorAll('.graph .box').length > 3"))
             line = page.js("parseInt(place.textContent)")  # where the steps had come to

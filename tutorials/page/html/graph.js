@@ -125,11 +125,11 @@ function renderTape(at) {
       verdict ? field("gradient", chip(verdict)) : null),
     el("div", { class: "figures" }, valueFigure(id), !back && gradientOf(id) ? null : gradientOf(id) ? gradientFigure(id) : el("p", { class: "muted" }, line.wants_gradient ? "No gradient came here: nothing that the way back started from depends on it." : "It wants no gradient.")));
   const frame = el("div", { class: "frame", tabindex: 0, role: "region", "aria-label": "graph" }, node);
-  if (ids.length < tape.length) frame.prepend(el("p", { class: "note" }, `${ids.length} of ${tape.length} lines: those around %${id}.`));
+  const note = ids.length < tape.length ? el("p", { class: "note" }, `${ids.length} of ${tape.length} lines: those around %${id}.`) : null;
   requestAnimationFrame(() => {
     const box = node.querySelector(".current")?.getBoundingClientRect(), room = frame.getBoundingClientRect();
     if (hadFocus) node.querySelector(".current")?.focus({ preventScroll: true });
     if (box) frame.scrollBy(box.left + box.width / 2 - room.left - room.width / 2, box.top + box.height / 2 - room.top - room.height / 2);
   });
-  return el("section", { class: back ? "tape back" : "tape" }, el("div", { class: "graphside" }, frame, el("div", { class: "under" }, saveButton("tape", node))), about);
+  return el("section", { class: back ? "tape back" : "tape" }, el("div", { class: "graphside" }, note, frame, el("div", { class: "under" }, saveButton("tape", node))), about);
 }

@@ -32,7 +32,7 @@ function colourBar(scale, x, y, h, colours) {
   const id = fresh("ramp");
   const stops = scale.stops.map((colour, i) => svg("stop", { offset: 1 - i / (scale.stops.length - 1), "stop-color": colour })).reverse();
   const numbers = scale.ticks.map((value, i) =>
-    svg("text", { x: x + 18, y: y + 5 + (h - 4) * i / 2 + 2, "font-size": 12, fill: colours.muted }, tickText(value)));
+    svg("text", { x: x + 18, y: y + 5 + (h - 4) * i / 2 + 2, "font-size": 13.5, fill: colours.muted }, tickText(value)));
   return svg("g", { "aria-hidden": "true" }, svg("defs", {}, svg("linearGradient", { id, x1: 0, y1: 0, x2: 0, y2: 1 }, stops)),
     svg("rect", { x, y, width: 12, height: h, fill: `url(#${id})`, stroke: colours.line }), numbers);
 }
@@ -60,14 +60,15 @@ function drawMap(map) {
   const of = m.of || [m.rows, m.cols];
   const left = ticks(map.rows, m.rows, of[0], size.h), top = ticks(map.cols, m.cols, of[1], size.w);
   const widest = Math.max(...top.map((t) => width(t.text, 15)), 8), slanted = widest > size.w * Math.max(1, Math.ceil(16 / size.w)) - 4;
-  const x0 = Math.max(...left.map((t) => width(t.text, 15)), map.axes ? 52 : 8) + 12;
+  const x0 = Math.max(...left.map((t) => width(t.text, 15)), map.axes ? 56 : 8) + 12;
   const y0 = Math.max(slanted ? widest * 0.68 + 18 : 24, map.axes ? 34 : 0);
   const w = m.cols * size.w, h = m.rows * size.h;
-  const bar = 34 + Math.max(...scale.ticks.map((value) => width(tickText(value), 12.5)));
+  const bar = 34 + Math.max(...scale.ticks.map((value) => width(tickText(value), 13.5)));
   const whole = { w: x0 + w + bar, h: y0 + Math.max(h, 44) + 8 }, tip = slanted ? widest * 0.74 - size.w / 2 : 0;
   whole.w = Math.max(whole.w, x0 + w + tip);
   const hatch = fresh("hatch"), title = fresh("title"), about = fresh("about");
-  const cells = svg("g");
+  const cells = svg("g"), longest = size.digits < 0 ? 1 : Math.max(...Array.from({ length: m.rows * m.cols }, (_, i) => width(figure(m.at(Math.floor(i / m.cols), i % m.cols), size.digits), 15)));
+  const letters = Math.max(10, Math.min(15, 15 * (size.w - 8) / longest));  // one size for all cells
   const isHidden = (x, r, c) => x === -Infinity || (map.hidden && map.hidden(r, c));
   if (Math.max(m.rows, m.cols) > kCells) {
     cells.append(svg("image", { href: pixels(m, scale, map.hidden, colours).toDataURL(), x: x0, y: y0, width: w, height: h, preserveAspectRatio: "none", style: null, "image-rendering": "pixelated" }));
@@ -77,7 +78,7 @@ function drawMap(map) {
       cells.append(svg("rect", { x: X + 0.5, y: Y + 0.5, width: Math.max(size.w - 1, 0.5), height: Math.max(size.h - 1, 0.5), fill: hide ? `url(#${hatch})` : css(rgb) }));
       if (size.digits < 0 || (hide && map.kind === "weights")) return;
       const text = figure(x, size.digits);
-      cells.append(svg("text", { x: X + size.w / 2, y: Y + size.h / 2 + 5, "text-anchor": "middle", "font-size": width(text, 15) > size.w - 4 ? 12.5 : 15, fill: hide ? colours.ink : textOn(rgb),
+      cells.append(svg("text", { x: X + size.w / 2, y: Y + size.h / 2 + 5, "text-anchor": "middle", "font-size": letters, fill: hide ? colours.ink : textOn(rgb),
         ...(hide ? { stroke: colours.none, "stroke-width": 4, "paint-order": "stroke" } : {}) }, text));
     });
   }
@@ -86,8 +87,8 @@ function drawMap(map) {
     const x = x0 + (t.i + 0.5) * size.w, y = y0 - 7;
     return svg("text", { x, y, "text-anchor": slanted ? "start" : "middle", transform: slanted ? `rotate(-42 ${x} ${y})` : null, "font-size": t.plain ? 12.5 : 15, fill: t.plain ? colours.muted : colours.ink }, t.text, svg("title", {}, t.whole));
   });
-  const axes = map.axes ? [svg("text", { x: x0 - 8, y: y0 - 20, "text-anchor": "end", "font-size": 12, fill: colours.muted }, "key →"),
-    svg("text", { x: x0 - 8, y: y0 - 6, "text-anchor": "end", "font-size": 12, fill: colours.muted }, "query ↓")] : [];
+  const axes = map.axes ? [svg("text", { x: x0 - 8, y: y0 - 20, "text-anchor": "end", "font-size": 13, fill: colours.muted }, "key →"),
+    svg("text", { x: x0 - 8, y: y0 - 6, "text-anchor": "end", "font-size": 13, fill: colours.muted }, "query ↓")] : [];
   const cursor = svg("rect", { class: "cursor", width: size.w, height: size.h, fill: "none", stroke: colours.ink, "stroke-width": 2.5, visibility: "hidden" });
   const node = svg("svg", { viewBox: `0 0 ${whole.w} ${whole.h}`, role: "img", "aria-labelledby": title, "aria-describedby": about, "font-family": kFont },
     svg("title", { id: title }, map.name), svg("desc", { id: about }, describe(map)), svg("defs", {}, hatching(hatch, colours)),

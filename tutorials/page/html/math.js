@@ -13,7 +13,7 @@ const kOpening = { "(": ")", "[": "]" };
 
 function tokens(text) {
   const found = [];
-  const pattern = /\s+|[A-Za-zα-ωΑ-Ωφ~]+|[0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?|\.\.\.|\.\.|\+=|-|./gu;
+  const pattern = /\s+|[A-Za-zα-ωΑ-Ωφ~]+[0-9]*|[0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?|\.\.\.|\.\.|\+=|-|./gu;
   let blank = false;
   for (const [piece] of text.matchAll(pattern)) {
     if (/^\s+$/.test(piece)) blank = true;
@@ -130,6 +130,8 @@ class Formula {
   name(text) {
     if (/^[0-9¼½]/.test(text)) return mathml("mn", text);
     if (text === "Σ" || text === "∞" || text === "∂") return mathml("mo", text);
+    const numbered = /^(.*\D)([0-9]+)$/.exec(text);  // R2, dR2, W_q2: one name
+    if (numbered) return mathml("mrow", this.name(numbered[1]), mathml("mn", numbered[2]));
     const differential = /^(dd?)([A-Z]|[a-z]$)/.exec(text);  // dE, dQ, dX: d and the name
     if (differential && text.length <= 3) {
       const d = mathml("mi", "d");
@@ -167,8 +169,7 @@ class Formula {
     if (this.peek() === "−") return mathml("mrow", this.operator(true), this.factor());
     if (this.peek() === "√") return this.factor();
     const text = this.take() ?? "";
-    let row = /^[A-Za-z]{2}$/.test(text) ? [...text].map((letter) => mathml("mi", letter)) : [this.name(text)];
-    if (/^[a-z]+$/i.test(text) && this.tight() && /^[0-9]+$/.test(this.peek() ?? "")) row = [...row, mathml("mn", this.take())];  // W_q2
+    const row = /^[A-Za-z]{2}$/.test(text) ? [...text].map((letter) => mathml("mi", letter)) : [this.name(text)];
     if (power && this.tight() && this.peek() === "_") return mathml("mrow", mathml("msub", row[0], this.script()));  // e^X_ik
     return mathml("mrow", row);
   }

@@ -53,7 +53,7 @@ function renderStep(i, first = 0, last = Infinity) {
 }
 
 // A step with more figures than can be read on one screen takes several: [[0,3],[3,5]] are figures 0 to 2, then 3 and 4.
-const kReadable = 0.75;
+const kReadable = 0.85;
 const cuts = new Map();
 function screens(i, root) {
   const key = `${i} ${root.clientWidth} ${root.clientHeight}`;
@@ -88,7 +88,7 @@ function renderRail(current) {
   const wrong = (s) => s.checks.some((n) => !doc.checks[n].ok);
   return el("ol", {}, steps.map((s, i) => el("li", { class: i > 0 && s.part !== steps[i - 1].part ? "first" : null },
     el("a", { href: "#step=" + (i + 1), class: isBack(s) ? "back" : null, "aria-current": i === current ? "step" : null },
-      el("span", { class: "n" }, s.part ? s.part[0] + s.number : String(s.number || "")), " ", s.name || "Beginning", wrong(s) ? el("span", { class: "chip wrong" }, "✗") : null))));
+      el("span", { class: "n" }, s.part ? s.part[0] + s.number : String(s.number || "")), el("span", {}, s.name || "Beginning"), wrong(s) ? el("span", { class: "chip wrong" }, "✗") : null))));
 }
 
 // The largest scale at which the figures need no scroll bar.
