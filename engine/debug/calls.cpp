@@ -1,9 +1,11 @@
 #include "engine/debug/calls.h"
 
+#include <cfenv>
 #include <cstdio>
 #include <exception>
 
 #include "engine/gradcheck.h"
+#include "engine/print.h"
 #include "engine/why_text.h"
 
 namespace glass {
@@ -57,6 +59,18 @@ const char* debug_why(void* of, int id, int row, int col, int gradient) {
   return answer.c_str();
 }
 
+const char* debug_trap(void*, int on, int, int, int) {
+  bool done = false;
+#ifdef __GLIBC__  // feenableexcept is its own; some processors have no such trap, then it says -1
+  std::feclearexcept(FE_INVALID);
+  done = (on ? feenableexcept(FE_INVALID) : fedisableexcept(FE_INVALID)) != -1;
+#endif
+  answer = !done ? "this system has no such trap: use `break glass_nonfinite`"
+         : on    ? "the instruction that makes a NaN stops the program now (SIGFPE)"
+                 : "a NaN stops nothing now";
+  return answer.c_str();
+}
+
 void dbg::why(Tape& tape, const char* what) { why_deep(tape, what, 1, 8); }
 
 std::string dbg::why_text(Tape& tape, const char* what, int depth, int top) {
@@ -67,10 +81,42 @@ std::string dbg::why_text(Tape& tape, const char* what, int depth, int top) {
   }
 }
 
-void dbg::why_deep(Tape& tape, const char* what, int depth, int top) {
-  std::fputs(why_text(tape, what, depth, top).c_str(), stdout);
+std::string dbg::show_text(Tape& tape, const char* matrix) {
+  try {
+    const Entry e = find_entry(tape, std::string(matrix) + "[0,0]");
+    const Node& n = tape.nodes[std::size_t(e.line)];
+    if (e.gradient && !n.grad.data) return label(tape, e.line) + " has no gradient\n";
+    const HostView values(tape.be, e.gradient ? n.grad : n.value);
+    Block block;
+    block.title = (e.gradient ? " d" : " ") + line_name(tape, e.line) + "  " + to_text(n.value.rows, n.value.cols);
+    block.values = values;
+    return figure({block}, {});
+  } catch (const std::exception& e) {
+    return std::string("show ") + e.what() + "\n";
+  }
+}
+
+std::string dbg::check_text(Tape& tape, const char* line) {
+  try {
+    const Entry e = find_entry(tape, std::string(line) + "[0,0]");
+    int root = int(tape.nodes.size()) - 1;  // of the sweep: the last line that it reached
+    while (root >= 0 && !tape.nodes[std::size_t(root)].reached) --root;
+    if (root < 0 || !tape.nodes[std::size_t(e.line)].grad.data) return label(tape, e.line) + " has no gradient\n";
+    return std::string(debug_checkgrad(&tape, root, e.line, -1, 0)) + "\n";
+  } catch (const std::exception& e) {
+    return std::string("check ") + e.what() + "\n";
+  }
+}
+
+static void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
+
+void dbg::tape(const Tape& t) { print(tape_table(t, {})); }
+void dbg::show(Tape& tape, const char* matrix) { print(show_text(tape, matrix)); }
+void dbg::check(Tape& tape, const char* line) { print(check_text(tape, line)); }
+void dbg::why_deep(Tape& tape, const char* what, int depth, int top) { print(why_text(tape, what, depth, top)); }
 
 }  // namespace GLASS_PRECISION
 }  // namespace glass

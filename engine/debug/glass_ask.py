@@ -228,4 +228,15 @@ gradient. With a name of several words: diff "head 0 E" "head 1 E". See also: he
     return "\n".join(out)
 
 
-COMMANDS = {f.__name__: f for f in (tape, node, parents, why, checkgrad, heat, diff)}
+def trap(debugger, argument):
+    """Stop at the very instruction that makes a NaN out of other numbers.
+trap [off]
+
+The processor does it: from here on the program stops with SIGFPE there, at full speed. Say it at a teaching step
+(glass_step), then continue. After the stop, `run` starts again. See also: break glass_nonfinite, which names the line of the tape."""
+    if argument.strip() not in ("", "on", "off"):
+        raise Unreadable("say trap, or trap off")
+    return debugger.trap(argument.strip() != "off").rstrip()
+
+
+COMMANDS = {f.__name__: f for f in (tape, node, parents, why, checkgrad, heat, diff, trap)}

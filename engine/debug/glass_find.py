@@ -5,6 +5,7 @@
                                (name, kind of what it holds or points at, is it an argument?, a function that reads it),
                                frame.has(name) says whether a variable is called so
     call(tape, function, ...)  the text that a function of the program returns, or NotRunning on a core file
+    trap(on)                   whether an invalid operation stops the program, in words
 """
 import re
 

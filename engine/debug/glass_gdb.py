@@ -4,7 +4,7 @@
     (gdb) p A                                   "3 x 3" and its rows; Var, Node, Param, Keep, ... alike
     (gdb) tape                                  every line; also: tape EXPRESSION
     (gdb) node 9                                one line in full; afterwards $node is that line
-    (gdb) help why                              and parents, checkgrad, heat, diff
+    (gdb) help why                              and parents, checkgrad, heat, diff, trap
 """
 import functools
 import locale
@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True  # no __pycache__ among the sources
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import glass_cuda  # noqa: F401 the command cuda
 from glass_ask import COMMANDS
-from glass_find import NotRunning
+from glass_find import NotRunning, find_tape
 from glass_show import SHOW, Unreadable, as_text
 
 REFERENCES = gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF
@@ -182,6 +182,12 @@ class Gdb:
         finally:
             for b in waiting:
                 b.enabled = True
+
+    def trap(self, on):
+        """By the program itself: after a call of a function gdb puts the processor's settings back."""
+        if gdb.newest_frame().name() != "glass_step":
+            raise Unreadable("say it where the program stands in glass_step: break glass_step, continue, trap")
+        return self.call(find_tape(self), "debug_trap", int(on), 0, 0, 0)
 
     def ask(self, tape, function, numbers):
         """Not by a call: the question is left in memory, and glass_step answers it before it returns (engine/hooks.h)."""

@@ -3,7 +3,7 @@
     (lldb) command script import engine/debug/glass_lldb.py      or start lldb with -s engine/debug/lesson.lldb
     (lldb) p A                                                   "3 x 3" and its rows; Var, Node, Param, Keep, ... alike
     (lldb) tape                                                  every line; also: tape EXPRESSION
-    (lldb) help why                                              and node, parents, checkgrad, heat, diff, lesson
+    (lldb) help why                                              and node, parents, checkgrad, heat, diff, trap, lesson
 """
 import functools
 import locale
@@ -195,6 +195,15 @@ class Lldb:
             raise NotRunning("no process runs here, so nothing can be computed")
         result = self.compute("%s::%s((void*)%d%s)" % (room, function, tape.address, "".join(", %d" % n for n in numbers)))
         return Value(result).string()
+
+    def trap(self, on):
+        """In the register: after a call of a function lldb puts the processor's settings back."""
+        mxcsr = self.thread.GetFrameAtIndex(0).FindRegister("mxcsr")
+        if not mxcsr.IsValid():
+            raise Unreadable("this processor has no such trap: use `breakpoint set -n glass_nonfinite`")
+        bits = mxcsr.GetValueAsUnsigned() & ~0x81  # 0x80: an invalid operation is let pass; 0x01: there was one
+        mxcsr.SetValueFromCString("0x%x" % (bits if on else bits | 0x80))
+        return "the instruction that makes a NaN stops the program now (SIGFPE)" if on else "a NaN stops nothing now"
 
 
 # ---- commands and summaries -------------------------------------------------------------------------------------

@@ -42,6 +42,15 @@ tape
 p E
 p m
 
+echo == 3 the trap\n
+delete
+tbreak glass_step if $_streq(name, "Masked")
+run
+trap
+continue
+p x
+p c
+
 echo == 3 the instruction\n
 delete
 tbreak SubColOp::forward

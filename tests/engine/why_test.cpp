@@ -218,6 +218,10 @@ TEST_CASE("why: what a debugger prints") {
   CHECK_THAT(text, ContainsSubstring("  dy[0,1]") && ContainsSubstring("= -1, adds up") && ContainsSubstring("and 1 more") && ContainsSubstring("   adds up"));
   CHECK_THAT(dbg::why_text(tape, "y[0,1]", 1, 8), ContainsSubstring("y[0,1] = mul = 9") && ContainsSubstring("bit for bit"));
   CHECK_THAT(dbg::why_text(tape, "ds[0,0]", 1, 8), ContainsSubstring("the seed of the sweep"));
+  CHECK_THAT(dbg::show_text(tape, "x"), ContainsSubstring(" x  1 x 2\n") && ContainsSubstring("2.0000  3.0000"));
+  CHECK_THAT(dbg::show_text(tape, "dx"), ContainsSubstring(" dx  1 x 2\n"));
+  CHECK_THAT(dbg::show_text(tape, "nothing"), ContainsSubstring("no line of the tape is called nothing"));
+  CHECK_THAT(dbg::check_text(tape, "x"), ContainsSubstring("%0 input \"x\" agrees with central differences in 2 of 2 entries"));
   CHECK_THAT(dbg::why_text(tape, "x[0,0]", 1, 8), ContainsSubstring("a leaf of the tape"));
   CHECK(dbg::why_text(tape, "dz[0,0]", 1, 8) == "why \"dz[0,0]\": no line of the tape is called dz, did you mean dx?\n");
   tape.nodes[std::size_t(x.id)].grad(0, 1) += 1;  // as in the middle of a sweep
