@@ -67,7 +67,7 @@ int main(int argc, char** argv) try {
     page.check("row p · row q depends on p − q only", {{by_hand::product_nt(here, here), by_hand::product_nt(next, next)}});
   }
   const Var Y_w = attend(Z_w), Y_w_back = attend(SinusoidalPositions()(X_back));
-  if (twice) page.check("both \"" + words[0] + "\" now get rows of their own", differ(Y_w.value().block(0, 0, 1, d), Y_w.value().block(4, 0, 1, d)));
+  if (twice) page.check("in Z_w both \"" + words[0] + "\" have rows of their own", differ(Z_w.value().block(0, 0, 1, C), Z_w.value().block(4, 0, 1, C)));
   if (varied) page.check("with waves, moved words are other words: order counts", differ(Y_w_back.value(), backwards(Y_w.value())));
   const Matrix wide = sinusoidal_table(65, 64);
   std::vector<double> alike;
