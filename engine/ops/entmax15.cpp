@@ -8,16 +8,18 @@
 // Which entries are above the threshold is a choice that the data made: replay keeps it.
 //
 // Peters, Niculae and Martins 2019, "Sparse Sequence-to-Sequence Models".
+#include "engine/choosing.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct Entmax15Op final : Op {
+struct Entmax15Op final : Op, Choosing {
   Mat support;  // R x C: 1 for the entries above the threshold, else 0
   Mat g;        // R x C: √A
   Entmax15Op(Mat s, Mat root) : support(s), g(root) {}
   const char* name() const override { return "entmax15"; }
+  Choice choice() const override { return Choice(support); }
   const char* hazard() const override { return "a row of scores holds +inf or nan: there is no threshold"; }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override {  // entries of the support are found one by one: at least one look at each

@@ -4,15 +4,17 @@
 //
 // A tie goes to the first: the gradients add up to dy. A NaN wins over everything: it is passed on.
 // Where the maximum sat is a choice that the data made: replay keeps it.
+#include "engine/choosing.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct RowMaxOp final : Op {
+struct RowMaxOp final : Op, Choosing {
   Ints where;  // the place of each maximum: row · C + column
   explicit RowMaxOp(Ints w) : where(w) {}
   const char* name() const override { return "row_max"; }
+  Choice choice() const override { return Choice(where); }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override {  // back: only the entries that were a maximum
     if (pass == Pass::forward) return per_entry(s, pass, 1, 0);

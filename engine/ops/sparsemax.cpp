@@ -8,15 +8,17 @@
 // replay keeps it.
 //
 // Martins and Astudillo 2016, "From Softmax to Sparsemax: A Sparse Model of Attention and Multi-Label Classification".
+#include "engine/choosing.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct SparsemaxOp final : Op {
+struct SparsemaxOp final : Op, Choosing {
   Mat support;  // R x C: 1 for the entries of S_i, else 0
   explicit SparsemaxOp(Mat s) : support(s) {}
   const char* name() const override { return "sparsemax"; }
+  Choice choice() const override { return Choice(support); }
   const char* hazard() const override { return "a row of scores holds +inf or nan: there is no threshold"; }
   bool mixes_entries() const override { return true; }
   Cost cost(const Step& s, Pass pass) const override {  // entries of the support are found one by one: at least one look at each

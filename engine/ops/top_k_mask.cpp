@@ -7,18 +7,20 @@
 // no gradient says how to choose better.
 #include <vector>
 
+#include "engine/choosing.h"
 #include "engine/details.h"
 #include "engine/ops/check.h"
 
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-struct TopKMaskOp final : Op, Detailed {
+struct TopKMaskOp final : Op, Detailed, Choosing {
   int k;
   Real other;
   Keep chosen;
   TopKMaskOp(int largest, Real o, Keep c) : k(largest), other(o), chosen(c) {}
   const char* name() const override { return "top_k_mask"; }
+  Choice choice() const override { return Choice(chosen); }
   void details(Details& d) const override { d.add("k", k); d.add("other", other); d.add("chosen", chosen); }
   bool means_minus_inf() const override { return true; }
   bool mixes_entries() const override { return true; }

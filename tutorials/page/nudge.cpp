@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/choosing.h"
 #include "tutorials/page/walk.h"
 
 namespace glass {
@@ -35,6 +36,25 @@ static bool same_bits(Mat a, Mat b) {
   return true;
 }
 
+// Would a fresh run of this line decide what its replay kept? Asked on the operands as they are now; afterwards all is as before.
+static bool decides_otherwise(Tape& tape, int id) {
+  const Node& n = tape.nodes[std::size_t(id)];
+  const Choosing* op = dynamic_cast<const Choosing*>(n.rule);
+  const bool held = std::string(n.op) == "detach";  // it holds on to a value as others do to a choice
+  if (!op && !held) return false;
+  const Matrix kept(n.value);
+  std::vector<unsigned char> choice;
+  if (op) choice.resize(op->choice().bytes);
+  if (op) std::memcpy(choice.data(), op->choice().data, choice.size());
+  Step s = tape.step(id);
+  s.decide = true;
+  n.rule->forward(s);
+  const bool otherwise = op ? std::memcmp(choice.data(), op->choice().data, choice.size()) != 0 : !same_bits(kept, n.value);
+  if (op) std::memcpy(op->choice().data, choice.data(), choice.size());
+  tape.be.copy(kept, n.value);
+  return otherwise;
+}
+
 Nudge nudged(Tape& tape, int line, int row, int col, double h, int root, Mat seed) {
   const int from = first_owner(tape, line), last = root >= 0 ? root : int(tape.nodes.size()) - 1;
   const Mat cell = tape.nodes[std::size_t(line)].value.block(row, col, 1, 1);
@@ -47,6 +67,8 @@ Nudge nudged(Tape& tape, int line, int row, int col, double h, int root, Mat see
   tape.rerun(from + 1, last);
   const std::vector<Matrix> now = values(tape, last);
   if (root >= 0) n.after = dot(seed, now[std::size_t(root)]);
+  for (int id = from + 1; id <= last && n.otherwise < 0 && tape.be.host_readable(); ++id)
+    if (decides_otherwise(tape, id)) n.otherwise = id;
   for (int id = from; id <= last; ++id) {
     Nudge::Change change{id, 0, 0};
     const Mat a = was[std::size_t(id)], b = now[std::size_t(id)];

@@ -95,6 +95,10 @@ std::string Walk::nudge(const std::string& rest) {
     const Mat m = tape_.nodes[std::size_t(c.line)].value;
     text += fmt::format("   {:<18} {:>3} of {:>3} {:>16.6g}\n", clip(line_name(tape_, c.line), 18, page_.options.ascii), c.entries, m.rows * m.cols, c.most);
   }
+  if (n.otherwise >= 0) {
+    text += folded("   A fresh run would choose otherwise at " + label(tape_, n.otherwise) + ", and differ from there on. This replay keeps the choice, as the sweep did.",
+                   page_.options.width) + "\n";
+  }
   if (root >= 0) {
     const Node& line = tape_.nodes[std::size_t(e.line)];
     const double taped = line.grad.data ? double(HostView(tape_.be, line.grad)(e.row, e.col)) : 0;

@@ -58,6 +58,7 @@ struct Nudge {
   double before = 0, after = 0;  // L = Σ seed ∘ root, at x and at x + h
   std::vector<Change> changes;   // of the lines after the entry's own
   std::vector<Slope> slopes;     // for h, h/10, h/100, ...
+  int otherwise = -1;            // the first line that decides something and would, at x + h, decide otherwise. The replay does not
   bool restored = false;         // every value is as before, bit for bit
 };
 Nudge nudged(Tape&, int line, int row, int col, double h, int root, Mat seed);  // root -1: no sweep, no L
