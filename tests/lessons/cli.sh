@@ -75,6 +75,20 @@ for text in "Step 3 of 22, forward" "This is the first step." "Step 10 of 22, fo
 done
 grep -q never out && bad "--step goes on after q" || ok
 accepts "--step without commands" "Step 1 of 22" --step
+run --only A,dZ; [ $status -eq 2 ] && grep -qF "this lesson shows no matrix of that name" err && [ "$(wc -l <err)" -eq 1 ] && ok || bad "--only of a name that is not there"
+refuses "--reference on the CPU" "it goes with --device cuda" --reference x.json
+printf 'n E[0,0] 3\nn E[0,0] 0.001\nq\n' | "$lessons/16_softmax_alternatives" --variant sparsemax --step >out 2>err
+[ "$(grep -c 'A fresh run would choose otherwise at %' out)" -eq 1 ] && [ "$(grep -c 'bit for bit' out)" -eq 2 ] && ok || bad "a nudge that changes a choice says so, a small one does not"
+lesson=$lessons/02_tape
+accepts "--step says that there were more sweeps" "--step walked the first of the 2 sweeps" --step
+lesson=$lessons/14_positions
+for dim in 2 6 8; do accepts "words of width $dim" "checks ok" --dim $dim; done  # at 6 and 8 a softmax is so sure that two rows of Y are nearly one
+lesson=$lessons/09_self_attention
+for l in "$lessons"/[0-9][0-9]_* "$lessons/diff"; do
+  if [ -f "$l" ] && [ -x "$l" ]; then "$l" --help-all; fi
+done 2>err | grep -oE '^ +(-[a-z],)?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u >out
+[ "$(wc -l <out)" -gt 30 ] && ok || bad "--help-all lists the options"
+while read -r option; do grep -qF "\`$option" "$docs/see.md" && ok || bad "docs/see.md does not list $option"; done <out
 accepts "--digits" "0.70" --digits 2 --only A
 run --seed 5; cp out first; run --seed 5; cmp -s out first && ok || bad "same seed, same output"
 run --seed 6; cmp -s out first && bad "another seed, the same output" || ok

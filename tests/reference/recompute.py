@@ -96,8 +96,9 @@ def check(doc):
     return f"{n} lines agree" + "".join(f", {k} of {op} taken as given" for op, k in given.items()), values
 
 
-for path in [a for a in sys.argv[1:] if not a.startswith("--")]:
-    with open(path, encoding="utf-8") as file, np.errstate(all="ignore"):
-        document = json.load(file)
-        said, numbers = check(document)
-        print(f"{document['lesson']}: {said}" + (f"; {check_gradients(document, numbers)}" if "--gradients" in sys.argv else ""))
+if __name__ == "__main__":
+    for path in [a for a in sys.argv[1:] if not a.startswith("--")]:
+        with open(path, encoding="utf-8") as file, np.errstate(all="ignore"):
+            document = json.load(file)
+            said, numbers = check(document)
+            print(f"{document['lesson']}: {said}" + (f"; {check_gradients(document, numbers)}" if "--gradients" in sys.argv else ""))

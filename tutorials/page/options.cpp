@@ -175,6 +175,7 @@ Options parse_options(int argc, char** argv, const char* lesson) {
     if (o.forms.size() == 1) throw CLI::ValidationError("diff", "one form is given, \"" + o.forms[0] + "\"; it takes two");
     if (o.json + !o.csv.empty() + (o.svg == "-") + (o.dot == "-") > 1) throw CLI::ValidationError("--json, --csv, --svg - and --dot -", "standard output holds one of them");
     if (o.step && (o.json || !o.csv.empty() || o.svg == "-" || o.dot == "-")) throw CLI::ValidationError("--step", "it does not go with a document on standard output");
+    if (!o.reference.empty() && o.device == "cpu") throw CLI::ValidationError("--reference", "it goes with --device cuda");
     if (o.html == "-") throw CLI::ValidationError("--html", "it needs the name of a file");
     if (o.quiet && o.verbose) throw CLI::ValidationError("-q and -v", "give one of the two");
     set_threads(parse_threads(thread_count.c_str(), "--threads"));

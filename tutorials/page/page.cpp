@@ -9,6 +9,7 @@
 
 #include "engine/hooks.h"
 #include "engine/io/csv.h"
+#include "engine/io/nearest.h"
 #include "engine/io/save.h"
 #include "engine/io/text.h"
 #include "tutorials/page/terminal.h"
@@ -128,6 +129,14 @@ void Page::refuse_unknown(bool at_end) const {
   }
 }
 
+static void refuse_names(const Labels& asked, const Labels& known) {  // of --only
+  for (const std::string& name : asked) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string guess = nearest(name, known);
+    throw InputError("--only " + name + ": this lesson shows no matrix of that name" + (guess.empty() ? "" : ", did you mean " + guess + "?"));
+  }
+}
+
 void Page::begin() {
   if (begun_) return;
   begun_ = true;
@@ -229,6 +238,8 @@ void Page::backward(Var root, Mat seed) {
   root_ = root;
   seed_ = Matrix(seed);
   tape.backward(root, seed_);
+  ++sweeps_;
+  keep_parameters();
   if (options.health) swept_ = layer_gradients(tape);
   explain(false);
   if (options.step) walk();
@@ -236,6 +247,7 @@ void Page::backward(Var root, Mat seed) {
 
 int Page::done() {
   begin();
+  restore_parameters();
   explain(true);
   if (options.step) walk();
   std::size_t wrong = 0;
@@ -243,6 +255,7 @@ int Page::done() {
   flush();
   if (steps_) glass_step(section_.c_str(), steps_);
   refuse_unknown(true);
+  refuse_names(options.only, told_names());
   if (options.spell_row >= 0 && !spelled_) spell_by_name();
   save_pictures();
   if (only_document()) {
@@ -257,6 +270,7 @@ int Page::done() {
     for (const Verdict& v : verdicts_) {
       if (!v.ok || options.verbose) pending_ += spelled(fmt::format("   {:<58} {}\n", v.claim, v.text));
     }
+    if (options.step && sweeps_ > 1) pending_ += fmt::format("--step walked the first of the {} sweeps of this tape. --why explains an entry in each.\n", sweeps_);
     if (!options.quiet) {
       pending_ += next ? fmt::format("\nNext: tutorials/run {}   ({})\n", next->number, next->title)
                        : "\nNext: tutorials/run shows all lessons\n";

@@ -137,6 +137,8 @@ class Page {
   void explain(bool at_end);                       // --why: what the tape can tell now; why.cpp
   std::string explain_all(bool& ok);
   std::string explained() const;
+  void keep_parameters();                          // swept.cpp
+  void restore_parameters();
   void health();                                   // --health; health.cpp
   void profile();                                  // --profile; profile.cpp
   void run_again();                                // the page's tape, for the profile
@@ -171,6 +173,12 @@ class Page {
   std::vector<Told> told_;
   Var root_;
   Matrix seed_;
+  struct SweptParameter {
+    Param* param;
+    unsigned version;
+    Matrix value, grad;
+  };
+  std::vector<SweptParameter> parameters_;  // as the page's sweep left them
   Profile profile_;
   struct Explained {
     std::size_t asked;  // which --why
@@ -181,7 +189,7 @@ class Page {
   std::string pending_, csv_, section_;
   std::string part_;  // "Back " on the way back
   std::string opening_;                  // of a part that has begun, for its first step
-  int steps_ = 0, headings_ = 0;
+  int steps_ = 0, headings_ = 0, sweeps_ = 0;
   bool begun_ = false, walked_ = false, spelled_ = false, random_ = false;
 };
 
