@@ -109,6 +109,7 @@ FORMULAS = {  # as the lessons write them, and as MathML without <math>, <mrow> 
     "S_t = S_(t-1) + 1": "<msub><mi>S</mi><mi>t</mi></msub><mo>=</mo><msub><mi>S</mi><mi>t</mi><mo>−</mo><mn>1</mn></msub><mo>+</mo><mn>1</mn>",
     "dR2 = dL/dR2": "<mi>d</mi><mi>R</mi><mn>2</mn><mo>=</mo><mfrac><mi>d</mi><mi>L</mi><mi>d</mi><mi>R</mi><mn>2</mn></mfrac>",
     "M = X W_q2": "<mi>M</mi><mo>=</mo><mi>X</mi><msub><mi>W</mi><mi>q</mi><mn>2</mn></msub>",
+    "B = H'_gh": "<mi>B</mi><mo>=</mo><msub><mi>H</mi><mo lspace=\"0\" rspace=\"0\">′</mo><mi>g</mi><mi>h</mi></msub>",
     "one row per word": None,
     "A = softmax(E": None,  # what cannot be read stays as it is
     "f = <b>x</b>": "<mi>f</mi><mo>=</mo><mo>&lt;</mo><mi>b</mi><mo>&gt;</mo><mi>x</mi><mo>&lt;</mo>",

@@ -158,9 +158,15 @@ class Formula {
       else if (sign === "^" && !power) power = this.script();
       else break;
     }
-    if (marks) power = mathml("mrow", mathml("mo", marks), power);
+    if (marks) base = this.marked(base, marks);
     if (index && power) return mathml("msubsup", base, index, power);
     return index ? mathml("msub", base, index) : power ? mathml("msup", base, power) : base;
+  }
+
+  marked(base, marks) {  // the sign itself stands high already: as a power it would be far too high
+    const mark = mathml("mo", marks);
+    for (const [name, value] of [["form", "postfix"], ["lspace", "0"], ["rspace", "0"]]) mark.setAttribute(name, value);
+    return mathml("mrow", base, mark);
   }
 
   script() {
