@@ -72,6 +72,14 @@ def validate(doc, keys, name):
             numbers(doc, line["gradient"], line["shape"], where)
 
 
+def agrees(name):  # the gradients of the document are what --why says of them, though other tapes added to the same parameters later
+    page = out / f"{name}.html"
+    subprocess.run([lessons / name, "-q", "--html", page], check=True, stdout=subprocess.DEVNULL)
+    data, extra = (json.loads(re.search(rf'id="{part}">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)[1]) for part in ("data", "extra"))
+    gaps = [abs(data["tape"][int(line)]["gradient"][w["row"]][w["column"]] - w["sum"]) for line, entries in extra["whys"].items() for w in entries]
+    check(len(gaps) > 200 and max(gaps) < 1e-10, f"{name}: {len(gaps)} sums of --why, up to {max(gaps, default=0)} from the document's gradients")
+
+
 keys = documented()
 out.mkdir(parents=True, exist_ok=True)
 for old in out.glob("*.json"):
@@ -92,6 +100,8 @@ if "09_self_attention" in names:  # exactly the numbers that went in, and words 
     check([struct.pack("d", x) for row in w["value"] for x in row] == [struct.pack("d", x) for x in given], "the numbers of --set come back bit by bit")
     check(doc["words"][0] == "</script>" and doc["words"][1] == "\"a\\b\"" and "<" not in text and "\u2028" not in text, f"hostile words: {doc['words']}")
     check(run("09_self_attention") == run("09_self_attention"), "the same command gives the same bytes")
+for name in sorted({"13_cross_attention", "15_relative_positions", "18_decoder_block", "25_kv_cache"} & set(names)):
+    agrees(name)
 if "11_masks" in names:
     doc = json.loads((out / "11_masks.json").read_text(encoding="utf-8"))
     check(any("-inf" in row for line in doc["tape"] for row in line["value"]), "a hidden score is \"-inf\"")
