@@ -106,6 +106,25 @@ TEST_CASE("fast products have the same bits for any number of threads") {
     }
 }
 
+// Whether Aᵀ is copied depends on how many threads share its rows, and where a block ends decides the order of a sum.
+TEST_CASE("fast products of few rows have the same bits for any number of threads, Aᵀ copied or not") {
+  Rng rng(5);
+  struct Size {
+    int m, k, n;
+  };
+  for (const Kernels& k : all_kernels())
+    for (const Size& s : {Size{64, 1100, 256}, Size{96, 900, 150}, Size{200, 1024, 192}, Size{300, 1030, 130}, Size{6, 3000, 200}}) {
+      const Matrix a = normals(s.k, s.m, rng), b = normals(s.k, s.n, rng);
+      Matrix one(Shape{s.m, s.n}), many(Shape{s.m, s.n});
+      for (int threads : {1, 2, 3, 4}) {
+        const Threads now(threads);
+        k.be->matmul(Product::TN, a, b, threads == 1 ? one : many, false);
+        INFO(k.bytes << " bytes, " << s.m << " x " << s.k << " x " << s.n << ", " << threads << " threads");
+        if (threads > 1) CHECK(bit_difference(many, one) == "");
+      }
+    }
+}
+
 TEST_CASE("fast softmax is the plain softmax") {
   Rng rng(2);
   for (const Kernels& k : all_kernels()) {

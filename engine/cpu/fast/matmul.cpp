@@ -14,7 +14,8 @@ namespace GLASS_VECTOR {
 //   copy it together, then share the rows of C.
 //   A is read where it lies, number by number. Only Aᵀ is copied too, some rows at a time.
 //
-// Each entry of C is one sum in the order of k, whatever its tile and its thread: the same bits for any number of threads.
+// Each entry of C is one sum in the order of k, block after block, and a block's depth follows from the shape alone: the same bits for
+// any number of threads.
 // Goto and van de Geijn 2008, "Anatomy of high-performance matrix multiplication".
 
 static constexpr int kBytes = int(sizeof(Real));
@@ -120,12 +121,12 @@ static void product_of(Product product, Mat a, Mat b, const Real* row, Mat c, bo
   else if (size <= kOwn) p.copy_B = Copy::own;
   else p.packed = thread_scratch(Scratch::columns, kBlock);
 
-  const int t = threads_for(0.1 * 2 * m * size);
+  const int t = threads_for(0.05 * m * size);
   constexpr int group = kStrips * kRows;
-  p.copy_A = product == Product::TN && n > 2 * kCols && (t == 1 || m >= 2 * group * t);  // else there is too little to gain, or to share
-  if (p.copy_A) {
-    p.depth = 1536 / kBytes;
-    p.width = 768;  // a copy of A serves more columns
+  if (product == Product::TN && n > 2 * kCols) {  // enough columns for a copy of A to serve
+    p.copy_A = t == 1 || m >= 2 * group * t;      // else there is too little to share
+    p.depth = 1536 / kBytes;                      // copied or not: a sum ends and is added to C where a block ends, so t may not move that
+    p.width = 768;
   }
   if (t == 1) return product_of(p);
   const int unit = p.copy_A ? group : kRows, units = count_of(m, unit);
