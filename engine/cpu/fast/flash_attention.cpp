@@ -35,9 +35,10 @@ static bool absorb(Real* s, int end, const Rows& to, int r) {
   for (int c = 0; c < end; c += L) t = larger(t, load(s + c));
   const Real old = to.top[r], found = largest_of(t), m = found > old ? found : old;
   const vec base = splat(m == kHidden ? 0 : m);  // nothing seen yet: -inf - (-inf) would be NaN
-  if (m != old) {
+  const bool rescale = m != old && old != kHidden;  // from -inf there is nothing to rescale
+  to.top[r] = m;
+  if (rescale) {
     const vec a = exp_tame(splat(old) - base);
-    to.top[r] = m;
     to.sum[r] *= a;
     for (int c = 0; c < to.wide; c += L) store(to.acc + r * to.wide + c, load(to.acc + r * to.wide + c) * a);
   }
@@ -48,7 +49,7 @@ static bool absorb(Real* s, int end, const Rows& to, int r) {
     store(s + c, p);
   }
   to.sum[r] += sum;
-  return m != old && old != kHidden;
+  return rescale;
 }
 
 static void finish(const Rows& from, int r, int width, Real* y, Real* L_i) {
@@ -56,7 +57,9 @@ static void finish(const Rows& from, int r, int width, Real* y, Real* L_i) {
   *L_i = l == 0 ? kHidden : m + std::log(l);
   const Real part = l == 0 ? 0 : 1 / l;  // l is NaN if a score is
   const Real* acc = from.acc + r * from.wide;
-  for (int c = 0; c < width; ++c) y[c] = acc[c] * part;
+  int c = 0;
+  for (; c + L <= width; c += L) store(y + c, load(acc + c) * splat(part));
+  for (; c < width; ++c) y[c] = acc[c] * part;
 }
 
 static void attend_block(const HeadTask& h, int i, const Real* keys, const Real* values, Real* scratch, Mat Y, Mat L_, Counts& counts) {
