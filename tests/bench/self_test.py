@@ -87,7 +87,7 @@ class Table(unittest.TestCase):
     def test_quoted_times_only_gate_on_their_own_machine(self):
         c = case("tiny GPT step L4 d64 h4 T64 B16 V65")
         for same in (True, False):
-            quoted = [r for r in rows_of(c, 2, {"glassgrad": times(0.1, heap=0, faults=0)}, machine(), same) if r.rival.startswith("llm.c")]
+            quoted = [r for r in rows_of(c, 2, {"glassgrad": times(0.1, heap=0, faults=0)}, machine(), same) if r.rival.startswith("llm.c f1e2ace")]
             self.assertEqual([r.verdict for r in quoted], ["MISSED"])
             self.assertEqual(quoted[0].fails, same)
 

@@ -12,6 +12,7 @@ OLD_KERNELS = {"Prescott", "Generic", "Core2", "Penryn", "Nehalem", "Dunnington"
 HOW = {
     "OpenBLAS": "OpenBLAS is not here (Debian: libopenblas0-pthread or libopenblas0-openmp)",
     "oneDNN": "oneDNN is not here (Debian: libdnnl2)",
+    "llm.c": "llm.c is not here (a checkout of github.com/karpathy/llm.c; then --llmc PATH)",
     "torch 1.13": "PyTorch 1.13 is not here (Debian 12: python3-torch)",
     "torch": "a current PyTorch is not here (python3 -m venv V; V/bin/pip install torch; then --python V/bin/python)",
 }
@@ -156,13 +157,18 @@ def start_torch(script, threads, named, wanted):
     return sides, notes
 
 
-def start(programs, here, threads, named, wanted):
+def start_llmc(program, threads):
+    side = Side([program], dict(os.environ, OMP_NUM_THREADS=str(threads)))
+    return [side], [f"llm.c: {side.about['version']}"]
+
+
+def start(programs, here, threads, named, wanted, llmc=False):
     """{name: [sides]} of all that are wanted and here, and what is to be said about them."""
     sides, notes = {"glassgrad": [Side([str(programs / "bench_glass")], dict(os.environ, OMP_NUM_THREADS=str(threads)))]}, []
     notes.append(f"glassgrad: {sides['glassgrad'][0].about['version']}")
-    for name, starter in (("OpenBLAS", start_openblas), ("oneDNN", start_onednn)):
-        if name in wanted:
-            found, said = starter(str(programs / "bench_blas"), threads)
+    for name, starter, program in (("OpenBLAS", start_openblas, "bench_blas"), ("oneDNN", start_onednn, "bench_blas"), ("llm.c", start_llmc, "bench_llmc")):
+        if name in wanted and (llmc or name != "llm.c"):
+            found, said = starter(str(programs / program), threads)
             notes += said
             if found:
                 sides[name] = found
