@@ -67,6 +67,7 @@ static void norm_rows(Mat x, Mat gain, Mat bias, double eps, Mat y, int i, doubl
 #pragma GCC unroll 4
     for (int k = 0; k < rows; ++k) {
       const vec d = load_to(in[k] + j, left, 0) - splat(c[k]);
+      __builtin_prefetch(in[k] + rows * std::ptrdiff_t(x.ld) + j);  // the rows that come next: the third cache is far
       store_to(out[k] + j, centred ? (d * scale[k] + shift[k]) * g + b : d * scale[k] * g, left);
     }
   });
@@ -123,6 +124,7 @@ static void prepare(Row* row, const Real* gain, const double* r, int n, bool* go
 #pragma GCC unroll 4
       for (int k = 0; k < rows; ++k) {
         const vec d = load_to(x[k] + j, left, c[k]) - splat(c[k]), u = load_to(row[k].dy + j, left, 0) * g;
+        if (row[k].dx) __builtin_prefetch(row[k].dx + j, 1);  // wanted in the last pass
         if (centred) s[k] += d, a[k] += u;
         b[k] += u * d;
       }
