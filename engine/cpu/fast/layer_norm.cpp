@@ -82,7 +82,7 @@ static void norm_forward(FastCpu& cpu, Mat x, Mat gain, Mat bias, double eps, Ma
       else cpu.CpuBackend::rms_norm(row_of(x, i + k), gain, eps, row_of(rstd, i + k), row_of(y, i + k));
     }
   };
-  share(x.rows, 8.0 * x.cols, [&](int first, int last) {
+  share_fours(x.rows, 8.0 * x.cols, [&](int first, int last) {
     double r[kTogether];
     by_four(
         first, last, [&](int i) { norm_rows<kTogether, centred>(x, gain, bias, eps, y, i, r), keep(i, r, kTogether); },

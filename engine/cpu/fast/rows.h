@@ -1,6 +1,7 @@
 // Rows of numbers: what the fast row kernels have in common.
 #pragma once
 
+#include "engine/cpu/fast/share.h"
 #include "engine/cpu/fast/simd.h"
 #include "engine/mat.h"
 
@@ -47,6 +48,15 @@ static inline void by_four(int first, int last, Four four, One one) {
   int i = first;
   for (; i + kTogether <= last; i += kTogether) four(i);
   for (; i < last; ++i) one(i);
+}
+
+// share() for rows that are taken by four: pieces begin at every fourth row, so that which rows go together, and with them the last
+// bit, does not depend on the number of threads.
+template <class Part>
+static inline void share_fours(int rows, double work, Part part) {
+  share((rows + kTogether - 1) / kTogether, kTogether * work, [&](int first, int last) {
+    part(first * kTogether, last * kTogether < rows ? last * kTogether : rows);
+  });
 }
 
 static inline Mat row_of(Mat m, int i) { return {m.data ? m.row(i) : nullptr, m.data ? 1 : 0, m.cols, m.ld}; }

@@ -12,7 +12,7 @@ namespace GLASS_VECTOR {
 
 void FastCpu::softmax_rows(Mat x, Mat y) {
   if (x.cols <= kShort) return CpuBackend::softmax_rows(x, y);
-  share(y.rows, 16.0 * y.cols, [&](int first, int last) {
+  share_fours(y.rows, 16.0 * y.cols, [&](int first, int last) {
     Exponentials e[kTogether];
     by_four(first, last, [&](int i) { softmax<kTogether>(x, y, i, e); }, [&](int i) { softmax<1>(x, y, i, e); });
   });
