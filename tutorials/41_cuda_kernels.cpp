@@ -7,10 +7,10 @@
 #include "engine/cuda/cuda.h"
 #include "engine/cuda/ladder.h"
 #include "engine/cuda/on_cpu/counts.h"
+#include "tutorials/page/mistakes.h"
 #include "tutorials/page/page.h"
 using namespace glass;
 using namespace cuda_on_cpu;
-
 constexpr int n = 64;  // every matrix here is 64 x 64
 // Lane l of a warp is the thread (x, y) = (l mod 16, l / 16). Where in A and B it reads at k = 0:
 static int a_naive(int l) { return l % 16 * n; }      // version 1: row x ...

@@ -61,10 +61,5 @@ std::span<const ColumnSumsVersion> cuda_column_sums_ladder();
 
 void multiply_by_warps(Mat A, Mat B, Mat C, cudaStream_t);  // version 6, where the backend has it
 
-// Wrong on purpose (kernels/mistakes.cu): a race in each, for the watcher to find.
-void multiply_without_barrier(Mat A, Mat B, Mat C, cudaStream_t);  // sizes are multiples of 16
-void lose_updates(Mat x, Mat y, cudaStream_t);   // y_j += Σ_i x_ij, at most 1024 columns: some of it is lost on a GPU
-void count_updates(Mat x, Mat y, cudaStream_t);  // the same by atomicAdd: right, but in any order
-
 }  // namespace GLASS_PRECISION
 }  // namespace glass

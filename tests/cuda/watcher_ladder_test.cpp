@@ -7,6 +7,7 @@
 #include "engine/rng.h"
 #include "tests/catch.h"
 #include "tests/cuda/watcher.h"
+#include "tutorials/page/mistakes.h"
 
 using namespace glass;
 

@@ -1,6 +1,6 @@
-// Kernels that are wrong on purpose: lesson 41 and the watcher's tests. No kernel of the backend is here.
+#include "tutorials/page/mistakes.h"
+
 #include "engine/cuda/device_mat.cuh"
-#include "engine/cuda/ladder.h"
 #include "engine/cuda/launch.cuh"
 
 namespace glass {
