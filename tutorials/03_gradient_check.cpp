@@ -72,11 +72,11 @@ int main(int argc, char** argv) try {
   }
   for (int form = 0; form < 3; ++form) order(0, form) = std::log10((secant(0, form) - slope) / (secant(1, form) - slope));
   page.show_matrix("secant", secant.view().block(0, 0, 4, 3), steps, {"forward", "central", "five"});
-  page.check("from h = 0.1 to 0.01 the errors fall as h, h^2, h^4", {{order, Matrix{{1, 2, 4}}}}, 1e-1);
+  page.check("from h = 0.1 to 0.01 the errors fall as h, h^2, h^4", {{order, Matrix{{1, 2, 4}}}}, 1e-1, About::doubles);
 
   page.step("The valley", "* = one right digit.  The smaller h, the better?", "no: L is rounded at its 16th digit, and that error is divided by h");
   page.say(picture);
-  page.check("the best: five points, h = 0.001, 12 digits", std::fabs(secant(2, 2) / slope - 1) < 1e-12);
+  page.check("the best: five points, h = 0.001, 12 digits", std::fabs(secant(2, 2) / slope - 1) < 1e-12, About::doubles);
   page.check("h = 1e-12: more than half of the digits are lost", std::fabs(secant(11, 0) / slope - 1) > 1e-8);
   page.check("in float, with 7 digits, 0.5 + 1e-8 is 0.5: no step at all", 0.5f + 1e-8f == 0.5f);
 
@@ -85,7 +85,7 @@ int main(int argc, char** argv) try {
   page.show_matrix("difference", Matrix{{1e-9 * right, 1e-9 * wrong}, {right, wrong}, {1e9 * right, 1e9 * wrong}},
                    {"s = 1e-9", "s = 1", "s = 1e9"}, {"right", "wrong"});
   page.check("right with s = 1e9 differs more than wrong with s = 1e-9", 1e9 * right > 1e-9 * wrong);
-  page.check("divided by the slope: right < 1e-6, wrong > 0.3", right / slope < 1e-6 && wrong / slope > 0.3);
+  page.check("divided by the slope: right < 1e-6, wrong > 0.3", right / slope < 1e-6 && wrong / slope > 0.3, About::doubles);
   curve.at(-1);  // where (1 + x) e^x is 0
   curve.tape.backward(curve.L);
   page.check("slope 0: never divided by less than a floor, so it passes", gradient_gap(curve.tape, curve.L, Matrix{{1}}, curve.x).ok());
@@ -111,7 +111,7 @@ int main(int argc, char** argv) try {
   page.step("Kinks", "y = max(x, 0)", "at 0 the slope is 0 on the left and 1 on the right; central says 1/2");
   page.check("at 0 it fails, though no rule is wrong", !relu_passes(0));
   page.check("at 1e-6 it fails: h = 1e-3, 1e-4, 1e-5 all step over 0", !relu_passes(1e-6));
-  page.check("at 1e-4 it passes: the best h counts, and 1e-5 does not", relu_passes(1e-4));
+  page.check("at 1e-4 it passes: the best h counts, and 1e-5 does not", relu_passes(1e-4), About::doubles);
   const Var tie = other.input(Matrix{{2, 2}}, "tie"), top = row_max(tie);
   page.check("row_max of 2  2 passes: replay keeps the first as maximum", passes(top, Matrix{{1}}, tie, Matrix{{1, 0}}));
   return page.done();

@@ -50,7 +50,7 @@ static void more(Page& page) {
   const Mask causal = Mask::causal(8, 8), late = Mask::visible({false, false, false, false, true, true, true, true}, 8);
   page.step("Causal", "skip the tiles above the diagonal", "8 tokens, tiles of 2 x 2: what nobody may see is not computed");
   const Var some = in_tiles(2, 2)(Q, K, V, {.allowed = &causal}), all = in_tiles(2, 2)(Q, K, V);
-  page.check("10 of 16 tiles are visited", flash_fields(some).tiles == 10 && flash_fields(all).tiles == 16);
+  page.check("10 of 16 tiles are visited", flash_fields(some).tiles == 10 && flash_fields(all).tiles == 16, About::cpu_kernels);
   page.check("Y is that of causal attention", {{some.value(), attention_steps(Q, K, V, &causal).value()}});
   page.step("Nothing seen yet", "m = −∞", "the first four keys are hidden: e^(m − m') is e^(−∞ + ∞), " + page.measured(std::exp(-HUGE_VAL + HUGE_VAL)));
   const Var want = attention_steps(Q, K, V, &late), fine = in_tiles(1, 1)(Q, K, V, {.allowed = &late}), coarse = in_tiles(4, 4)(Q, K, V, {.allowed = &late});
@@ -67,7 +67,7 @@ static void more(Page& page) {
   page.check("steps and fused take more than 8^1.8 as much", kib(0, 3) > std::pow(8, 1.8) * kib(0, 0) && kib(1, 3) > std::pow(8, 1.8) * kib(1, 0));
   page.step("Rescale less often", "let m lag behind by up to 8 ln 2", "acc, l and L share one m, so any m will do that is not so low that e^(E − m) overflows");
   const Var Q4 = scale(Q, 4), K4 = scale(K, 4), a = in_tiles(8, 1)(Q4, K4, V), b = in_tiles(8, 1, 8 * std::log(2))(Q4, K4, V);
-  page.check("12 rescalings become 5", flash_fields(a).rescalings == 12 && flash_fields(b).rescalings == 5);
+  page.check("12 rescalings become 5", flash_fields(a).rescalings == 12 && flash_fields(b).rescalings == 5, About::cpu_kernels);
   page.check("the same Y", {{b.value(), a.value()}});
 }
 

@@ -106,7 +106,7 @@ int main(int argc, char** argv) try {
   page.step("With it", "a little too much is hidden", "the kernel also drops what query i may see and the query before it may not");
   for (int i = 0; i < kWords; ++i) {  // every query sees the keys up to i
     const Matrix exact = by_hand::conv2d(by_hand::scaled(kScale, by_hand::product_nt(Q_0, K_0.block(0, 0, i + 1, d))), w_0);
-    for (int j = 0; j <= i; ++j) differ += std::fabs(double(exact(i, j) - C[0].value()(i, j))) > 1e-9;
+    for (int j = 0; j <= i; ++j) differ += std::fabs(double(exact(i, j) - C[0].value()(i, j))) > page.rounding();
   }
   page.say("   Of the 10 sums in C_0, " + page.measured(differ) + " would be different if only query i decided.");
   page.check("double masking is not that: at most 2 in each row but the first", differ <= 2 * (kWords - 1));

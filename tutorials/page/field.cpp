@@ -93,7 +93,7 @@ double seconds(const std::string& variant, int n, std::uint64_t seed) {
 void print(Page& page, const std::vector<Costs>& all) {
   std::string text = fmt::format("   {:<14}{:<7}{:>9}{:>10}{:>9}{:>10}   {}\n", "attention", "lesson", "pairs", "numbers", "grows as", "differs", "");
   for (const Costs& c : all) {
-    const std::string differs = c.differs < 1e-9 ? "exact" : fmt::format("{:.2f}", c.differs);
+    const std::string differs = c.differs < page.rounding() ? "exact" : fmt::format("{:.2f}", c.differs);
     text += fmt::format("   {:<14}{:<7}{:>9.0f}{:>10.0f}    n^{:.1f}{:>10}\n", c.info->name, c.info->lesson, c.pairs, c.numbers.back(), c.exponent, differs);
   }
   page.table(text);

@@ -120,7 +120,7 @@ std::string Page::json(const Thin& thin) const {
   for (const Verdict& v : verdicts_) {
     JsonObject one;
     one.add("claim", to_json(v.claim)), one.add("line", v.line < 0 ? "null" : to_json(v.line));
-    one.add("ok", to_json(v.ok)), one.add("verdict", to_json(v.text));
+    one.add("ok", v.judged ? to_json(v.ok) : "null"), one.add("verdict", to_json(v.text));
     checks.add("\n" + one.done());
     ok = ok && v.ok;
   }

@@ -250,8 +250,8 @@ int Page::done() {
   restore_parameters();
   explain(true);
   if (options.step) walk();
-  std::size_t wrong = 0;
-  for (const Verdict& v : verdicts_) wrong += !v.ok;
+  std::size_t wrong = 0, left_out = 0;
+  for (const Verdict& v : verdicts_) wrong += !v.ok, left_out += !v.judged;
   flush();
   if (steps_) glass_step(section_.c_str(), steps_);
   refuse_unknown(true);
@@ -275,8 +275,10 @@ int Page::done() {
       pending_ += next ? fmt::format("\nNext: tutorials/run {}   ({})\n", next->number, next->title)
                        : "\nNext: tutorials/run shows all lessons\n";
     }
-    const std::string line = wrong ? fmt::format("{}: {} of {} checks FAILED", options.lesson, wrong, verdicts_.size())
-                                   : fmt::format("{}: all {} checks ok", options.lesson, verdicts_.size());
+    const std::string line =
+        wrong      ? fmt::format("{}: {} of {} checks FAILED", options.lesson, wrong, verdicts_.size())
+        : left_out ? fmt::format("{}: {} checks ok, {} not judged on {}", options.lesson, verdicts_.size() - left_out, left_out, options.device)
+                   : fmt::format("{}: all {} checks ok", options.lesson, verdicts_.size());
     pending_ += painted(line, wrong ? "1;31" : "1;32") + "\n";
   }
   flush();

@@ -32,6 +32,10 @@ inline namespace GLASS_PRECISION {
 
 struct Thin;
 
+// What a claim is about. A run on a device does not judge claims about double, or about the CPU's kernels (their tiles, their
+// time): it says so, and does not count them as ok.
+enum class About { numbers, doubles, cpu_kernels };
+
 class Page {
  public:
   Page(int argc, char** argv, const char* lesson);
@@ -89,9 +93,11 @@ class Page {
   struct Same {
     Mat got, want;
   };
-  bool check(const std::string& claim, std::initializer_list<Same>, double tolerance = 1e-9);  // |got - want| / (1 + max |want|)
-  bool check(const std::string& claim, double got, double want, double tolerance = 1e-9);
-  bool check(const std::string& claim, bool holds);
+  // |got - want| / (1 + max |want|)
+  bool check(const std::string& claim, std::initializer_list<Same>, double tolerance = 1e-9, About = About::numbers);
+  bool check(const std::string& claim, double got, double want, double tolerance = 1e-9, About = About::numbers);
+  bool check(const std::string& claim, bool holds, About = About::numbers);
+  double rounding() const { return on_device() ? 1e-5 : 1e-9; }  // what differs by less is the same value
   std::string measured(double) const;  // a number in a sentence, six digits
   std::string counted(long) const;     // a whole number in a sentence
 
@@ -116,7 +122,8 @@ class Page {
   struct Verdict {
     std::string claim, text;
     bool ok;
-    int line = -1;  // of the tape, if it is about a gradient
+    int line = -1;       // of the tape, if it is about a gradient
+    bool judged = true;  // false: About something that is not here
   };
   std::string name_of(Var) const;             // "Q", or "%4" for a line without a name
   bool shown(const std::string& name) const;  // --only, and the --at of --spell
@@ -127,7 +134,8 @@ class Page {
   Block block(Var, const std::string& title, Mat values) const;
   std::string verdict_of_gradient(Var);
   std::string verdict_by_reference(Var);  // of a run on a device: reference.cpp
-  bool report(const std::string& claim, bool ok, const std::string& text);
+  bool report(const std::string& claim, bool ok, const std::string& text, bool judged = true);
+  bool leaves_out(const std::string& claim, About);  // reports a claim that is not judged here
   static std::string below(double tolerance);  // "ok (< 1e-7)"
   double in_float(double tolerance) const;
   bool on_device() const { return options.device != "cpu"; }

@@ -32,7 +32,7 @@ function mapOf(id, gradient, limit) {
   };
 }
 
-const chip = (verdict) => el("span", { class: verdict.text === "given" ? "chip given" : verdict.ok ? "chip ok" : "chip wrong" }, `${verdict.text === "given" ? "•" : verdict.ok ? "✓" : "✗"} ${verdict.text}`);
+const chip = (verdict) => el("span", { class: verdict.text === "given" || verdict.ok === null ? "chip given" : verdict.ok ? "chip ok" : "chip wrong" }, `${verdict.text === "given" || verdict.ok === null ? "•" : verdict.ok ? "✓" : "✗"} ${verdict.text}`);
 
 // Where a line comes from; a press on it opens it on the tape.
 function origin(id) {

@@ -8,7 +8,7 @@ const count = () => (state.page === "step" ? steps.length : state.page === "tape
 const position = () => state.at[state.page] || 0;
 
 function renderAbout() {
-  const wrong = doc.checks.filter((c) => !c.ok).length;
+  const wrong = doc.checks.filter((c) => c.ok === false).length;
   return el("section", { class: "checksheet" }, el("h2", {}, wrong ? `${wrong} of ${doc.checks.length} checks failed` : `All ${doc.checks.length} checks are ok`),
     el("p", {}, "Made by"), el("pre", {}, doc.command), el("p", {}, `Seed ${doc.seed} · ${doc.precision === "f32" ? "single" : "double"} precision · glassgrad ${doc.version} · schema ${doc.schema}`),
     extra.left_out.map((text) => el("p", { class: "note" }, text)),

@@ -85,7 +85,7 @@ function screens(i, root) {
 
 // The first screen of a part says what the part is about; the rail on the left leads to every step.
 function renderRail(current) {
-  const wrong = (s) => s.checks.some((n) => !doc.checks[n].ok);
+  const wrong = (s) => s.checks.some((n) => doc.checks[n].ok === false);
   return el("ol", {}, steps.map((s, i) => el("li", { class: i > 0 && s.part !== steps[i - 1].part ? "first" : null },
     el("a", { href: "#step=" + (i + 1), class: isBack(s) ? "back" : null, "aria-current": i === current ? "step" : null },
       el("span", { class: "n" }, s.part ? s.part[0] + s.number : String(s.number || "")), el("span", {}, s.name || "Beginning"), wrong(s) ? el("span", { class: "chip wrong" }, "✗") : null))));
