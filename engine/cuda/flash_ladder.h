@@ -33,8 +33,8 @@ void flash_backward(int version, Mat Q, Mat K, Mat V, Real scale, const Tiling&,
                     Mat dV, cudaStream_t);
 
 // kernels/flash_tensor.cu, flash_tensor_backward.cu: the same on tensor cores, from numbers of 16 bits (bfloat16) and with
-// sums in float. Width 64 or 128, rows that begin at multiples of 16 bytes; causal or not, no other mask. A hidden pair is
-// multiplied by 0 where its tile is not hidden as a whole, so unlike above a NaN there gets out.
+// sums in float. Width 64 or 128, rows that begin at multiples of 16 bytes; causal or not, no other mask. A tile that is cut by
+// the mask and holds a number that is not finite is taken pair by pair, so that a hidden NaN stays out.
 struct HalfMat {
   __nv_bfloat16* data = nullptr;
   int rows = 0, cols = 0, ld = 0;

@@ -16,8 +16,8 @@ struct Tiles {
   TileRow<D> q[kOwn], k[2][kKeys], v[2][kKeys];
 };
 
-template <int D>
-__global__ void __launch_bounds__(32 * kWarps) flash_tensor_kernel(TensorInputs x, int tiles, HalfMat Y_all, DeviceMat L) {
+template <int D>  // so many blocks at a time leave registers enough: nothing is spilled
+__global__ void __launch_bounds__(32 * kWarps, D == 64 ? 3 : 2) flash_tensor_kernel(TensorInputs x, int tiles, HalfMat Y_all, DeviceMat L) {
   Tiles<D>& s = *dynamic_shared<Tiles<D>>();
   const int tile = tiles - 1 - int(blockIdx.x) % tiles, h = int(blockIdx.x) / tiles % x.heads, b = int(blockIdx.x) / tiles / x.heads;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, i0 = tile * kOwn, kv = h / (x.heads / x.kv_heads);
@@ -74,7 +74,11 @@ __global__ void __launch_bounds__(32 * kWarps) flash_tensor_kernel(TensorInputs 
         l[r] += S[c][2 * r] + S[c][2 * r + 1];
       }
     }
-    add_weighted<kKeys, D>(acc, S, s.v[now]);
+    if (cut(x, i0, j0 + kKeys - 1) && not_finite<kKeys, D>(s.v[now])) {
+      add_seen<kKeys, D, true>(acc, S, s.v[now], x, row, j0);
+    } else {
+      add_weighted<kKeys, D>(acc, S, s.v[now]);
+    }
     __syncthreads();  // the tile may be overwritten
   }
   __pipeline_wait_prior(0);  // if there was no step

@@ -90,6 +90,34 @@ __device__ void add_weighted(float (&acc)[D / 8][4], const float (&P)[N / 8][4],
   }
 }
 
+// Whether the causal mask hides a pair of a tile whose first query is i0 and whose last key is `last`.
+__device__ inline bool cut(const TensorInputs& x, int i0, int last) { return x.causal && last > i0 + x.m - x.n; }
+
+// Whether a number of the tile is not finite. All threads of the block ask, and all get the answer.
+template <int N, int D>
+__device__ bool not_finite(const TileRow<D>* rows) {
+  bool found = false;
+  for (int k = threadIdx.x; k < N * D; k += 32 * kWarps) found = found || !isfinite(__bfloat162float(rows[k / D][k % D]));
+  return __syncthreads_or(found);
+}
+
+// add_weighted, pair by pair and only those that see each other: for a tile that is cut and not finite, where a product would add
+// 0 · NaN. Row k of the tile is key (or query) passing + k, `own` is this lane's first query (or key).
+template <int N, int D, bool kKeysPass>
+__device__ void add_seen(float (&acc)[D / 8][4], const float (&P)[N / 8][4], const TileRow<D>* rows, const TensorInputs& x, int own, int passing) {
+#pragma unroll
+  for (int k = 0; k < N; ++k) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float p = __shfl_sync(kAllLanes, P[k / 8][2 * r + k % 2], k % 8 / 2, 4);  // four lanes share a row of P
+      const int i = own + 8 * r, j = passing + k;
+      if (kKeysPass ? hidden(x, i, j) : hidden(x, j, i)) continue;
+#pragma unroll
+      for (int d = 0; d < D / 4; ++d) acc[d / 2][2 * r + d % 2] += p * __bfloat162float(rows[k][d / 2 * 8 + int(threadIdx.x) % 4 * 2 + d % 2]);
+    }
+  }
+}
+
 // Throws CudaError unless the kernels can take these.
 void require_tensor_shape(const char* what, HalfMat Q, HalfMat K, HalfMat V, const Tiling&);
 

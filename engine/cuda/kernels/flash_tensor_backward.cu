@@ -75,7 +75,11 @@ __global__ void __launch_bounds__(32 * kWarps) backward_q(TensorInputs x, int ti
       const bool is_hidden = hidden(x, row + 8 * r, j0 + c * 8 + lane % 4 * 2 + e % 2);
       to_weights(S[c][e], dP[c][e], x.scale * kLog2E, L_i[r], D_i[r], is_hidden);
     }
-    add_weighted<N, D>(acc, dP, s.first[now]);
+    if (cut(x, i0, j0 + N - 1) && not_finite<N, D>(s.first[now])) {
+      add_seen<N, D, true>(acc, dP, s.first[now], x, row, j0);
+    } else {
+      add_weighted<N, D>(acc, dP, s.first[now]);
+    }
     __syncthreads();  // the tile may be overwritten
   }
   __pipeline_wait_prior(0);  // if there was no step
@@ -121,8 +125,17 @@ __global__ void __launch_bounds__(32 * kWarps)
       const int c = k / 4, e = k % 4, q = c * 8 + lane % 4 * 2 + e % 2;
       to_weights(S[c][e], dP[c][e], x.scale * kLog2E, s.L[now][q], s.D_q[now][q], hidden(x, i0 + q, row + e / 2 * 8));
     }
-    add_weighted<N, D>(acc_v, S, s.second[now]);
-    add_weighted<N, D>(acc_k, dP, s.first[now]);
+    const bool is_cut = cut(x, i0, j0 + kOwn - 1);
+    if (is_cut && not_finite<N, D>(s.second[now])) {
+      add_seen<N, D, false>(acc_v, S, s.second[now], x, row, i0);
+    } else {
+      add_weighted<N, D>(acc_v, S, s.second[now]);
+    }
+    if (is_cut && not_finite<N, D>(s.first[now])) {
+      add_seen<N, D, false>(acc_k, dP, s.first[now], x, row, i0);
+    } else {
+      add_weighted<N, D>(acc_k, dP, s.first[now]);
+    }
     __syncthreads();  // the tile may be overwritten
   }
   __pipeline_wait_prior(0);  // if there was no step
