@@ -9,7 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 export LC_ALL=C.UTF-8
-unset NO_COLOR
+unset NO_COLOR FORCE_COLOR CLICOLOR_FORCE
 failed=0 passed=0
 
 ok() { passed=$((passed + 1)); }
@@ -79,11 +79,11 @@ run --only A,dZ; [ $status -eq 2 ] && grep -qF "this lesson shows no matrix of t
 refuses "--reference on the CPU" "it goes with --device cuda" --reference x.json
 printf 'n E[0,0] 3\nn E[0,0] 0.001\nq\n' | "$lessons/16_softmax_alternatives" --variant sparsemax --step >out 2>err
 [ "$(grep -c 'A fresh run would choose otherwise at %' out)" -eq 1 ] && [ "$(grep -c 'bit for bit' out)" -eq 2 ] && ok || bad "a nudge that changes a choice says so, a small one does not"
-lesson=$lessons/02_tape
-accepts "--step says that there were more sweeps" "--step walked the first of the 2 sweeps" --step
+lesson=$lessons/02_tape; accepts "--step says that there were more sweeps" "--step walked the first of the 2 sweeps" --step
 lesson=$lessons/14_positions
 for dim in 2 6 8; do accepts "words of width $dim" "checks ok" --dim $dim; done  # at 6 and 8 a softmax is so sure that two rows of Y are nearly one
 lesson=$lessons/09_self_attention
+FORCE_COLOR=1 run; grep -q $'\x1b' out && ok || bad "FORCE_COLOR"; NO_COLOR=1 CLICOLOR_FORCE=1 run; grep -q $'\x1b' out && bad "NO_COLOR wins" || ok
 for l in "$lessons"/[0-9][0-9]_* "$lessons/diff"; do
   if [ -f "$l" ] && [ -x "$l" ]; then "$l" --help-all; fi
 done 2>err | grep -oE '^ +(-[a-z],)?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u >out

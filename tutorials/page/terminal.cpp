@@ -41,7 +41,10 @@ bool utf8_locale() {
 
 bool use_color(const std::string& when) {
   if (when != "auto") return when == "always";
-  return is_terminal(1) && env("NO_COLOR").empty() && env("TERM") != "dumb";
+  if (!env("NO_COLOR").empty()) return false;
+  for (const char* name : {"CLICOLOR_FORCE", "FORCE_COLOR"})
+    if (!env(name).empty() && env(name) != "0") return true;
+  return is_terminal(1) && env("TERM") != "dumb";
 }
 
 int terminal_width() {
