@@ -117,7 +117,7 @@ static void rows(CudaBackend& be) {
   for (const LayerNormVersion& v : cuda_layer_norm_ladder())
     line(be, "layer norm", version(v.number), shape, 2 * one, "GB/s", [&] { v.run(x, gain, bias, 1e-5, rstd, y, be.stream); });
   // dx is added to: it is read, too
-  line(be, "layer norm backward", "backend", shape, 4 * one, "GB/s", [&] { be.layer_norm_backward(x, gain, rstd, dy, dx, dgain, dbias); });
+  line(be, "layer norm backward", "backend", shape, 4 * one, "GB/s", [&] { be.layer_norm_backward(x, gain, rstd, dy, dx, dgain, dbias, true); });
 }
 
 // Operations as in the FlashAttention papers: 4 heads length² width forward, 2.5 times that backward, half if causal.
