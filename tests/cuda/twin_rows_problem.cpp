@@ -68,6 +68,22 @@ static const TwinCase kCases[] = {
     {"add_row_dots", "mmc", [](Backend& be, const Mat* v) { be.add_row_dots(v[0], v[1], v[2]); }},
     {"add_col_dots", "mmr", [](Backend& be, const Mat* v) { be.add_col_dots(v[0], v[1], v[2]); }},
 
+    // a warp for each row: up to 32 columns each lane has one, beyond that it goes round
+    {"softmax_rows", "mm", [](Backend& be, const Mat* v) { be.softmax_rows(v[0], v[1]); }},
+    {"softmax_rows_backward", "mmm", [](Backend& be, const Mat* v) { be.softmax_rows_backward(v[0], v[1], v[2], true); }},
+    {"log_softmax_rows", "mm", [](Backend& be, const Mat* v) { be.log_softmax_rows(v[0], v[1]); }},
+    {"log_softmax_rows_backward", "mmm",
+     [](Backend& be, const Mat* v) { be.log_softmax_rows_backward(v[0], v[1], v[2], true); }},
+    {"log_sum_exp", "mc", [](Backend& be, const Mat* v) { be.log_sum_exp(v[0], v[1]); }},
+    {"log_sum_exp_backward", "mcm", [](Backend& be, const Mat* v) { be.log_sum_exp_backward(v[0], v[1], v[2]); }},
+    {"rms_norm", "mrcm", [](Backend& be, const Mat* v) { if (v[0].cols) be.rms_norm(v[0], v[1], 1e-5, v[2], v[3]); }},
+    {"rms_norm_backward", "mrcmm",
+     [](Backend& be, const Mat* v) { if (v[0].cols) be.rms_norm_backward(v[0], v[1], v[2], v[3], v[4], {}, true); }},
+    {"layer_norm", "mrrcm",
+     [](Backend& be, const Mat* v) { if (v[0].cols) be.layer_norm(v[0], v[1], v[2], 1e-5, v[3], v[4]); }},
+    {"layer_norm_backward", "mrcmm",
+     [](Backend& be, const Mat* v) { if (v[0].cols) be.layer_norm_backward(v[0], v[1], v[2], v[3], v[4], {}, {}, true); }},
+
     {"transpose", "mt", [](Backend& be, const Mat* v) { be.transpose(v[0], v[1]); }, true},
     {"add_transposed", "mt", [](Backend& be, const Mat* v) { be.add_transposed(v[0], v[1]); }, true},
     {"adamw", "mmmm",
