@@ -127,7 +127,7 @@ TEST_CASE("products on tensor cores are products of the rounded numbers, for any
   CudaBackend be;
   Rng rng(10);
   for (const TensorVersion& v : cuda_tensor_ladder()) {
-    for (const auto& s : {Shape{1, 1}, Shape{64, 31}, Shape{129, 65}}) {
+    for (const auto& s : {Shape{1, 1}, Shape{64, 31}, Shape{129, 65}, Shape{0, 5}, Shape{5, 0}}) {
       for (int K : {1, 32, 100}) {
         INFO(v.number << " " << v.name << " " << s.rows << " x " << K << " x " << s.cols);
         const Matrix A = random(s.rows, K, rng), B = random(K, s.cols, rng), wide(Shape{s.rows + 1, s.cols + 3}, &be);
