@@ -84,7 +84,8 @@ second_gdb() { sed -E -n '/^(\(gdb\) )*\+/,$p'; }  # not the greeting
 second_lldb() { cat; }
 
 # What may differ without being wrong: line numbers of the engine, digits after the fourth, where in an optimised kernel
-# gdb stops and which arguments it still sees, the precision and its tolerances, and whether the processor watches memory.
+# gdb stops and which arguments it still sees, the precision and its tolerances, whether the processor watches memory, and
+# whether the C library has symbols.
 mask() {
   sed -E '/ at engine\/cpu\//{n; s/^[0-9]+\t.*/N\t.../}' "$1" | sed -E \
     -e 's/((engine|layers)\/[a-z_0-9\/]+\.(cpp|h)(:|, line ))[0-9]+/\1N/' \
@@ -95,7 +96,8 @@ mask() {
     -e 's/(CpuBackend::[a-z_]+ )\(.*\) at/\1(...) at/' \
     -e 's/^(   (sum|stored)) +/\1 /' -e 's/in=[^,]*, where/in=..., where/' \
     -e 's/glass::f32::/glass::f64::/g; s/_f32\b/_f64/g' \
-    -e 's/^Hardware watchpoint/Watchpoint/'
+    -e 's/^Hardware watchpoint/Watchpoint/' \
+    -e 's/(frame #[0-9]+: )(__libc_start_|___lldb_unnamed_symbol).*/\1.../'
 }
 
 # The page with each quoted section put in anew. A section is what follows "== name" in a recording.
