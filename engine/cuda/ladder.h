@@ -51,6 +51,14 @@ struct LayerNormVersion {
 };
 std::span<const LayerNormVersion> cuda_layer_norm_ladder();
 
+// The way back along its rows: dx, and the means that the columns need (rows doubles of the device).
+struct NormRowsVersion {
+  int number;
+  const char* name;
+  void (*run)(Mat x, Mat gain, Mat rstd, Mat dy, Mat dx, double* means, bool accumulate, cudaStream_t);  // dx += (or =)
+};
+std::span<const NormRowsVersion> cuda_norm_rows_ladder();
+
 // What the columns of a layer norm need: dgain and dbias += sums over the rows. means: rows x 1 doubles of the device.
 struct ColumnSumsVersion {
   int number;

@@ -50,7 +50,8 @@ TEST_CASE("every version of layer norm normalises rows, whatever their mean") {
   CudaBackend be;
   Rng rng(8);
   for (const LayerNormVersion& v : cuda_layer_norm_ladder()) {
-    for (const Shape s : {Shape{1, 1}, Shape{5, 31}, Shape{4, 32}, Shape{9, 33}, Shape{130, 70}}) {
+    for (const Shape s : {Shape{1, 1}, Shape{5, 31}, Shape{4, 32}, Shape{9, 33}, Shape{130, 70}, Shape{6, 128}, Shape{5, 132}, Shape{3, 260}, Shape{2, 512}, Shape{3, 516},
+                          Shape{2, 1100}, Shape{3, 4096}, Shape{2, 4100}}) {
       INFO(v.number << " " << v.name << " " << s.rows << " x " << s.cols);
       const Matrix x = random(s.rows, s.cols, rng, 1000), gain = random(1, s.cols, rng), bias = random(1, s.cols, rng);
       const Matrix y(s, &be), rstd(Shape{s.rows, 1}, &be);
@@ -63,6 +64,44 @@ TEST_CASE("every version of layer norm normalises rows, whatever their mean") {
       }
       CHECK(difference(back(be, y), want, kRounding) == "");
       CHECK(difference(back(be, rstd), want_r, kRounding) == "");
+    }
+  }
+}
+
+TEST_CASE("every version of layer norm's dx is the one of loops in double, stored or added, in views too") {
+  CudaBackend be;
+  Rng rng(11);
+  for (const NormRowsVersion& v : cuda_norm_rows_ladder()) {
+    for (const Shape s : {Shape{1, 4}, Shape{5, 31}, Shape{9, 36}, Shape{6, 128}, Shape{5, 132}, Shape{3, 260}, Shape{2, 512}, Shape{3, 516},
+                          Shape{2, 1100}, Shape{3, 4096}, Shape{2, 4100}}) {
+      for (const bool accumulate : {false, true}) {
+        INFO(v.number << " " << v.name << " " << s.rows << " x " << s.cols << (accumulate ? " added" : " stored"));
+        const Matrix x = random(s.rows, s.cols, rng, 3), gain = random(1, s.cols, rng), dy = random(s.rows, s.cols, rng, 0.5);
+        const Matrix before = random(s.rows, s.cols + 4, rng), dx = on(be, before);  // the last four columns are not its own
+        Matrix want(before), r(Shape{s.rows, 1}), want_means(Shape{s.rows, 1}), means(Shape{s.rows, 1});
+        for (int i = 0; i < s.rows; ++i) {
+          const Moments m = moments(x, i);
+          r(i, 0) = Real(m.r), want_means(i, 0) = Real(m.mean);
+          double mean_u = 0, mean_ux = 0;
+          for (int j = 0; j < s.cols; ++j) {
+            const double u = double(dy(i, j)) * gain(0, j);
+            mean_u += u / s.cols, mean_ux += u * (x(i, j) - m.mean) * m.r / s.cols;
+          }
+          for (int j = 0; j < s.cols; ++j) {
+            const double u = double(dy(i, j)) * gain(0, j), d = m.r * (u - mean_u - (x(i, j) - m.mean) * m.r * mean_ux);
+            want(i, j) = Real(accumulate ? before(i, j) + d : d);
+          }
+        }
+        std::vector<double> got(std::size_t(s.rows));
+        double* there = static_cast<double*>(be.pool.take(got.size() * sizeof(double)));
+        v.run(on(be, x), on(be, gain), on(be, r), on(be, dy), dx.view().block(0, 0, s.rows, s.cols), there, accumulate, be.stream);
+        be.stream.wait();
+        REQUIRE(cudaMemcpy(got.data(), there, got.size() * sizeof(double), cudaMemcpyDeviceToHost) == cudaSuccess);
+        be.pool.give(there);
+        for (int i = 0; i < s.rows; ++i) means(i, 0) = Real(got[std::size_t(i)]);
+        CHECK(difference(back(be, dx), want, kRounding) == "");
+        CHECK(difference(means, want_means, kRounding) == "");
+      }
     }
   }
 }

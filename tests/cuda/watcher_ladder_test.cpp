@@ -89,9 +89,31 @@ TEST_CASE("layer norm by warps reads whole sectors, by threads it does not; two 
     cuda_on_cpu::forget_accesses();
     v.run(x, gain, gain, 1e-5, r, y, be.stream);
     CHECK((slow_lines() == "") == (v.number > 1));
+    if (v.number == 2) CHECK(traffic("x.cols; j += 32", false, false).cost >= 3 * 64 * 8);  // x three times
+    if (v.number == 3) CHECK(traffic("reinterpret_cast<const float4*>(row)[q]", false, false).cost == 3 * 64 * 8);  // x, gain, bias once
   }
+  double* means = static_cast<double*>(be.pool.take(64 * sizeof(double)));
+  for (const NormRowsVersion& v : cuda_norm_rows_ladder()) {
+    cuda_on_cpu::forget_accesses();
+    v.run(x, gain, r, dy, dx, means, false, be.stream);
+    CHECK((slow_lines() == "") == (v.number > 1));
+    if (v.number == 3) CHECK(traffic("reinterpret_cast<const float4*>(row)[q]", false, false).cost == 3 * 64 * 8);  // x, gain, dy once
+  }
+  be.pool.give(means);
   cuda_on_cpu::forget_accesses();
   be.layer_norm_backward(x, gain, r, dy, dx, dg, db, true);
+  CHECK(slow_lines() == "");
+}
+
+TEST_CASE("layer norm of long rows, a block for each, has no race between its two sums") {
+  CudaBackend be;
+  Rng rng(7);
+  const Matrix x = random(be, 2, 520, rng), gain = random(be, 1, 520, rng), y(x.shape(), &be), r(Shape{2, 1}, &be);
+  const Matrix dx(x.shape(), &be), dg(gain.shape(), &be), db(gain.shape(), &be);
+  cuda_on_cpu::forget_accesses();
+  be.layer_norm(x, gain, gain, 1e-5, r, y);
+  be.layer_norm_backward(x, gain, r, y, dx, dg, db, true);
+  CHECK(traffic("sum += of_warps[w]", true, false).requests > 0);
   CHECK(slow_lines() == "");
 }
 

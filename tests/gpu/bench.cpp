@@ -116,6 +116,10 @@ static void rows(CudaBackend& be) {
     line(be, "softmax", version(v.number), shape, 2 * one, "GB/s", [&] { v.run(x, y, be.stream); });
   for (const LayerNormVersion& v : cuda_layer_norm_ladder())
     line(be, "layer norm", version(v.number), shape, 2 * one, "GB/s", [&] { v.run(x, gain, bias, 1e-5, rstd, y, be.stream); });
+  double* means = static_cast<double*>(be.pool.take(std::size_t(n) * sizeof(double)));
+  for (const NormRowsVersion& v : cuda_norm_rows_ladder())
+    line(be, "layer norm dx", version(v.number), shape, 3 * one, "GB/s", [&] { v.run(x, gain, rstd, dy, dx, means, false, be.stream); });
+  be.pool.give(means);
   // dx is added to: it is read, too
   line(be, "layer norm backward", "backend", shape, 4 * one, "GB/s", [&] { be.layer_norm_backward(x, gain, rstd, dy, dx, dgain, dbias, true); });
 }
