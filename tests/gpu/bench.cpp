@@ -149,8 +149,9 @@ static void attention(CudaBackend& be, int d, bool causal) {
 
 int main() {
   int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::fprintf(stderr, "bench_gpu: no GPU here\n");
+  const cudaError_t answer = cudaGetDeviceCount(&devices);
+  if (answer != cudaSuccess || devices == 0) {
+    std::fprintf(stderr, "bench_gpu: no GPU here: cudaGetDeviceCount says \"%s\"\n", cudaGetErrorString(answer));
     return 2;
   }
   CudaBackend be;
