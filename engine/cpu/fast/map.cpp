@@ -6,7 +6,8 @@ namespace glass {
 inline namespace GLASS_PRECISION {
 namespace GLASS_VECTOR {
 
-// y = f(x) and dx += (or =) dy ∘ f'(x), 0 where dy is 0. What is not here (log, sin, cos) is left to the plain loops, a share for each thread.
+// y = f(x) and dx += (or =) dy ∘ f'(x), 0 where dy is 0. What is not here, such as sin, is left to the
+// plain loops, a share for each thread.
 
 using Values = void (*)(const Real* x, Real* y, int n);
 using Slopes = void (*)(const Real* of, const Real* dy, Real* dx, int n, bool accumulate);
@@ -46,11 +47,8 @@ static Values values_of(Function f) {
     case Function::gelu: return values<gelu>;
     case Function::gelu_tanh: return values<gelu_tanh>;
     case Function::silu: return values<silu>;
-    case Function::log:
-    case Function::sin:
-    case Function::cos: break;
+    default: return nullptr;
   }
-  return nullptr;
 }
 
 struct SlopesOf {
@@ -71,10 +69,8 @@ static SlopesOf slopes_of(Function f) {
     case Function::gelu: return {slopes<gelu_slope>, false};
     case Function::gelu_tanh: return {slopes<gelu_tanh_slope>, false};
     case Function::silu: return {slopes<silu_slope>, false};
-    case Function::sin:
-    case Function::cos: break;
+    default: return {nullptr, false};
   }
-  return {nullptr, false};
 }
 
 static Mat piece(Mat m, int i, int j, int n) { return {m.row(i) + j, 1, n, n}; }
