@@ -118,6 +118,11 @@ TEST_CASE("a product costs two FLOPs for each of its R K C steps, and as much ag
   }
   Recorded half({{3, 7}, {7, 5}}, [](const Var* x) { return matmul(x[0], x[1]); }, 1);
   CHECK(half.backward() == 2.0 * double(steps));
+  const auto layer = [](const Var* x) { return linear(x[0], x[1], x[2]); };  // and an addition for each entry, and for each of dY
+  Recorded whole({{3, 7}, {7, 5}, {1, 5}}, layer), first({{3, 7}, {7, 5}, {1, 5}}, layer, 1);
+  CHECK(whole.forward() == 2.0 * double(steps) + 3 * 5);
+  CHECK(whole.backward() == 4.0 * double(steps) + 3 * 5);
+  CHECK(first.backward() == 2.0 * double(steps));
   const Cost c = cost_of(nn.tape, nn.y, Pass::forward);
   CHECK(c.bytes == (3 * 7 + 7 * 5 + 3 * 5) * double(sizeof(Real)));
   // dY, both inputs, and both gradients read and written
