@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "engine/mat.h"
 
@@ -19,6 +20,9 @@ struct DeviceMat {
   __device__ float* row(int r) const { return data + std::ptrdiff_t(r) * ld; }
   __device__ float& operator()(int r, int c) const { return row(r)[c]; }
 };
+
+// Every group of 4 neighbours of a row may be read as a float4.
+inline bool aligned(Mat x) { return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && x.ld % 4 == 0; }
 
 struct DeviceKeep {
   unsigned char* data = nullptr;

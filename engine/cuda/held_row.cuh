@@ -3,8 +3,6 @@
 // whole number of fours, aligned; more than 16 numbers for a thread would take more registers than leave room for enough warps.
 #pragma once
 
-#include <cstdint>
-
 #include "engine/cuda/rows.cuh"
 
 namespace glass {
@@ -56,9 +54,7 @@ __device__ double held_row_sum(double sum) {
 }
 
 // Whether the rows of this matrix can be held so.
-inline bool can_be_held(Mat x) {
-  return x.cols % 4 == 0 && x.ld % 4 == 0 && x.cols <= 4096 && reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0;
-}
+inline bool can_be_held(Mat x) { return x.cols % 4 == 0 && x.cols <= 4096 && aligned(x); }
 
 // Kernels for up to 128, 256 and 512 columns by warps, for 1024, 2048 and 4096 by blocks: which one is it, and how is it launched?
 inline int held_size(int cols) {

@@ -7,9 +7,6 @@
 namespace glass {
 inline namespace GLASS_PRECISION {
 
-// Every group of 4 neighbours may be read as a float4.
-inline bool aligned(Mat x) { return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && x.ld % 4 == 0; }
-
 struct Operand {  // A or B, as the tiles see it: k down, and m (a row or a column of C) to the right
   const float* data;
   int ld, m, k;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
@@ -68,12 +69,14 @@ struct Step final : bench::Work {
   int T, B;
   std::vector<int> ids, targets;
   explicit Step(const std::vector<int>& s) : T(s[3]), B(s[4]) {
-    char path[] = "/tmp/llmc_XXXXXX";
-    close(mkstemp(path));
-    write_checkpoint(path, s[0], s[1], s[2], T, s[5]);
+    std::string path = std::filesystem::temp_directory_path() / "llmc_XXXXXX";
+    const int file = mkstemp(path.data());
+    if (file < 0) throw std::runtime_error(path + ": cannot be written");
+    close(file);
+    write_checkpoint(path.c_str(), s[0], s[1], s[2], T, s[5]);
     const Quiet quiet;
-    llmc_build(path);
-    std::remove(path);
+    llmc_build(path.c_str());
+    std::remove(path.c_str());
     for (int i = 0; i < B * T; ++i) {
       ids.push_back(i * 7919 % s[5]);
       targets.push_back((i + 1) * 7919 % s[5]);

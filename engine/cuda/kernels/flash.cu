@@ -196,8 +196,6 @@ void launch_3(const FlashInputs& x, Mat Y, Mat L, Mat counts, cudaStream_t strea
 
 }  // namespace
 
-static bool aligned_rows(Mat x) { return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && x.ld % 4 == 0; }
-
 bool flash_fits(int version, Mat Q, Mat K, Mat V, const Tiling& t) {
   const FlashInputs x(Q, K, V, 1, t);
   const bool width = (x.d == 64 || x.d == 128) && x.d_v == x.d;
@@ -205,7 +203,7 @@ bool flash_fits(int version, Mat Q, Mat K, Mat V, const Tiling& t) {
     case 1: return true;
     case 2: return shared_2(x) <= kMostShared;
     case 3: return width;
-    case 4: return width && aligned_rows(Q) && aligned_rows(K) && aligned_rows(V);
+    case 4: return width && aligned(Q) && aligned(K) && aligned(V);
     default: return false;
   }
 }

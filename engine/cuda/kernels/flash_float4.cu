@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(kThreads, 1) flash_4(FlashInputs x, int tiles,
 template <int D>
 void launch_4(const FlashInputs& x, Mat Y, Mat L, Mat counts, cudaStream_t stream) {
   const int tiles = ceil_div(x.n, kTile);
-  const bool four_at_once = reinterpret_cast<std::uintptr_t>(Y.data) % 16 == 0 && Y.ld % 4 == 0;
+  const bool four_at_once = aligned(Y);
   launch({dim3(flash_blocks(tiles, x)), dim3(kThreads), sizeof(Tiles<D>), stream}, flash_4<D>, x, tiles, Y, four_at_once, L, counts.data);
 }
 

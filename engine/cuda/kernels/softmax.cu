@@ -105,7 +105,6 @@ __global__ void __launch_bounds__(kThreads) block_kernel(DeviceMat x, DeviceMat 
 }
 
 bool nothing(Mat y) { return y.rows == 0 || y.cols == 0; }
-bool aligned(Mat x) { return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && x.ld % 4 == 0; }
 
 void by_threads(Mat x, Mat y, cudaStream_t s) {
   if (!nothing(y)) launch({dim3(unsigned(ceil_div(y.rows, 128))), dim3(128), 0, s}, thread_kernel, x, y);
